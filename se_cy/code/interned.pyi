@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+import os
+from typing_extensions import Buffer
+from typing import Literal, Protocol, final
+
+class HasCode(Protocol):
+    @property
+    def code(self) -> bytes: ...
+
+@final
+class Code:
+    def __new__(
+        cls, data: str | Buffer | Code | HasCode, *, kind: Literal["ptx", "cubin", "fatbin"] | None = None
+    ) -> Code: ...
+    @staticmethod
+    def from_file(path: str | os.PathLike[str]) -> Code: ...
+    @property
+    def id(self) -> int: ...
+    @property
+    def kind(self) -> Literal["ptx", "cubin", "fatbin"]: ...
+    @property
+    def targets(self) -> tuple[str, ...]: ...
+    @property
+    def nbytes(self) -> int: ...

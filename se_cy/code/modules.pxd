@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+from cpython.object cimport PyObject
+
+from se_cy.code.interned cimport Code
+from se_cy.code.spec cimport KernelLoaderSpec
+from se_cy.code.table cimport Table
+from se_cy.driver.context cimport PrimaryContext, incarnation_t
+
+
+cdef struct FunctionSlot:
+    PyObject *name      # owned; interned, so its address is the key
+    void *cu_function
+    PyObject *kernel    # borrowed: the live Kernel, which takes itself out when it dies
+
+
+cdef class LoadedModule:
+    cdef Code code                   # its address is the cache's key: it can't be reused while this lives
+    cdef PrimaryContext context
+    cdef void *cu_module
+    cdef bint is_unloaded            # nothing new may use it; the driver may hold it a little longer
+    cdef incarnation_t incarnation   # of the context it was loaded in
+    cdef bint is_shared
+    cdef Py_ssize_t launches         # in flight, counted under the GIL
+    cdef Table name_to_slot          # address of the interned name -> FunctionSlot *
+
+    cdef FunctionSlot *slot_of(self, str name) except NULL
+    cdef int require_loaded(self, str what) except -1
+    cdef int unload(self) except -1
+
+
+cdef class ModuleCache:
+    cdef PrimaryContext context
+    cdef object make_module        # the public class over a LoadedModule: what iteration gives
+    cdef Table code_to_module      # address of a Code -> LoadedModule, which the table owns one reference of
+    cdef incarnation_t incarnation # of all that is in the table
+    cdef dict code_to_load         # loads in progress
+    cdef list to_unload            # out of the table, still in the driver
+    cdef unsigned long long hits, misses, loads, failures, unloads
+    cdef Py_ssize_t nbytes
+
+    cdef LoadedModule module_of(self, KernelLoaderSpec spec)
+    cdef LoadedModule module_of_code(self, Code code)
+    cdef int follow_context(self) except -1
+    cdef int clear(self, bint wait) except -1
+    cdef int drain(self) except -1
+
+
+cdef ModuleCache module_cache(PrimaryContext context, make_module)

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+from collections.abc import Iterator
+from typing import NamedTuple, final
+
+from se_cy.launch.kernel import Module
+
+class ModuleCacheStats(NamedTuple):
+    hits: int
+    misses: int
+    loads: int
+    failures: int
+    unloads: int
+    modules: int
+    nbytes: int
+
+@final
+class ModuleCache:
+    def __len__(self) -> int: ...
+    def __iter__(self) -> Iterator[Module]: ...
+    def stats(self) -> ModuleCacheStats: ...

@@ -1,0 +1,432 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The module cache of one device: from a code's address to its loaded module, and from a name to its function.
+
+Floor 2. Tables are read and changed under the GIL, which no table operation lets go; it is never held in a driver call
+that can block. One load per code, however many threads ask.
+"""
+import copy
+from _thread import allocate_lock, get_ident
+from typing import NamedTuple
+
+cimport cython
+from cpython.bytes cimport PyBytes_AS_STRING
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
+from cuda.bindings cimport cydriver
+from cuda.bindings.cydriver cimport (
+    CUfunction, CUjit_option, CUmodule, CUresult, CUstreamCaptureMode,
+)
+from libc.stdint cimport uintptr_t
+from libc.stdlib cimport free, malloc
+from posix.unistd cimport usleep
+
+from se_cy.code.interned cimport KIND_PTX, Code
+from se_cy.code.spec cimport KernelLoaderSpec
+from se_cy.code.table cimport table_free, table_get, table_init, table_len, table_next, table_put, table_remove
+from se_cy.code.target cimport ptx_version
+from se_cy.driver cimport library
+from se_cy.driver.context cimport PrimaryContext, enter, incarnation_t, leave
+from se_cy.driver.guards cimport guard, may_release
+from se_cy.driver.status cimport check, error_of
+from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
+
+from se_cy.driver.status import ContextResetError, JitError, KernelNotFoundError, ModuleUnloadedError
+
+# Bytes of the driver's error log that an exception can show.
+cdef enum:
+    LOG_BYTES = 16384
+
+# Names listed by a KernelNotFoundError's message; all are in its `available`.
+cdef int NAMES_SHOWN = 20
+
+
+class ModuleCacheStats(NamedTuple):
+    """Counts of one `ModuleCache` since its device was first used.
+
+    Attributes
+    ----------
+    hits, misses : int
+        Requests answered from the cache, and those that were not.
+    loads, failures, unloads : int
+        Modules loaded, loads that failed, modules unloaded.
+    modules : int
+        Modules loaded now.
+    nbytes : int
+        Bytes of device code, as given, of the modules loaded now.
+    """
+
+    hits: int
+    misses: int
+    loads: int
+    failures: int
+    unloads: int
+    modules: int
+    nbytes: int
+
+
+@cython.final
+@cython.no_gc
+cdef class LoadedModule:
+    """A module in the driver and the functions asked of it so far. Its kernels keep it alive."""
+
+    def __cinit__(self):
+        table_init(&self.name_to_slot)
+
+    def __dealloc__(self):
+        # A module that is still loaded stays so: unloading waits for the device, which a destructor must not.
+        cdef size_t position = 0
+        cdef uintptr_t key
+        cdef void *slot
+        while table_next(&self.name_to_slot, &position, &key, &slot):
+            Py_DECREF(<object>(<FunctionSlot *>slot).name)
+            PyMem_Free(slot)
+        table_free(&self.name_to_slot)
+
+    cdef int require_loaded(self, str what) except -1:
+        if self.is_unloaded:
+            raise ModuleUnloadedError(
+                f"{what} belongs to a module that was unloaded", hint="create the kernel again: that loads it anew")
+        if self.incarnation != self.context.incarnation:
+            return self.context.require_incarnation(self.incarnation, what)
+        return 0
+
+    cdef FunctionSlot *slot_of(self, str name) except NULL:
+        """The function of that name; `name` is interned."""
+        cdef void *slot
+        if table_get(&self.name_to_slot, <uintptr_t><PyObject *>name, &slot):
+            return <FunctionSlot *>slot
+        return _find_function(self, name)
+
+    def kernel_names(self):
+        """The names of all kernels in the module, in the driver's order."""
+        cdef unsigned int count = 0
+        cdef unsigned int i
+        cdef CUfunction *functions
+        cdef const char *name
+        cdef int entered
+        self.require_loaded("the list of kernels")
+        entered = enter(self.context)
+        try:
+            check(cydriver.cuModuleGetFunctionCount(&count, <CUmodule>self.cu_module), "cuModuleGetFunctionCount")
+            functions = <CUfunction *>malloc((count or 1) * sizeof(CUfunction))
+            if functions == NULL:
+                raise MemoryError()
+            try:
+                check(cydriver.cuModuleEnumerateFunctions(functions, count, <CUmodule>self.cu_module),
+                      "cuModuleEnumerateFunctions")
+                names = []
+                for i in range(count):
+                    check(cydriver.cuFuncGetName(&name, functions[i]), "cuFuncGetName")
+                    names.append((<bytes>name).decode("utf-8", "replace"))
+                return tuple(names)
+            finally:
+                free(functions)
+        finally:
+            leave(entered)
+
+    cdef int unload(self) except -1:
+        """Make the module unusable, wait until no launch is on its way to the driver, and unload it."""
+        cdef CUmodule cu_module = <CUmodule>self.cu_module
+        self.is_unloaded = True
+        if cu_module == NULL:
+            return 0
+        self.cu_module = NULL
+        while self.launches:
+            with nogil:
+                usleep(20)
+        # Nothing of a dead incarnation is handed back: its handles are gone, and may be somebody else's by now.
+        if may_release() and self.context.is_incarnation(self.incarnation):
+            with nogil:
+                unload_module(cu_module)
+        return 0
+
+
+cdef FunctionSlot *_find_function(LoadedModule module, str name) except NULL:
+    cdef bytes c_name = name.encode()
+    cdef const char *name_pointer = c_name
+    cdef CUmodule cu_module = <CUmodule>module.cu_module
+    cdef CUfunction cu_function = NULL
+    cdef CUresult status
+    cdef FunctionSlot *slot
+    cdef void *other
+    cdef int entered
+    module.require_loaded(f"kernel {name!r}")
+    entered = enter(module.context)
+    try:
+        with nogil:
+            status = cydriver.cuModuleGetFunction(&cu_function, cu_module, name_pointer)
+        if status == CUresult.CUDA_ERROR_NOT_FOUND:
+            raise _not_found(module, name)
+        check(status, "cuModuleGetFunction")
+    finally:
+        leave(entered)
+    if table_get(&module.name_to_slot, <uintptr_t><PyObject *>name, &other):
+        return <FunctionSlot *>other  # another thread asked meanwhile
+    slot = <FunctionSlot *>PyMem_Malloc(sizeof(FunctionSlot))
+    if slot == NULL:
+        raise MemoryError()
+    slot.name = <PyObject *>name
+    slot.cu_function = cu_function
+    slot.kernel = NULL
+    if table_put(&module.name_to_slot, <uintptr_t><PyObject *>name, slot) != 0:
+        PyMem_Free(slot)
+        raise MemoryError()
+    Py_INCREF(name)
+    return slot
+
+
+cdef object _not_found(LoadedModule module, str name):
+    names = module.kernel_names()
+    shown = ", ".join(names[:NAMES_SHOWN])
+    if len(names) > NAMES_SHOWN:
+        shown += f" and {len(names) - NAMES_SHOWN} more"
+    mangled = [other for other in names if other.startswith("_Z") and f"{len(name)}{name}" in other]
+    hint = None
+    if mangled:
+        hint = (f"{mangled[0]} looks like the C++ name of it: ask for that, or declare the kernel extern \"C\"")
+    elif name.strip() in names:
+        hint = f"the name asked for has blanks around it: {name!r}"
+    error = KernelNotFoundError(
+        f"no kernel {name!r} in the module; it has: {shown or 'none'}",
+        status=<int>CUresult.CUDA_ERROR_NOT_FOUND, name="CUDA_ERROR_NOT_FOUND", call="cuModuleGetFunction",
+        hint=hint,
+    )
+    error.available = names
+    return error
+
+
+cdef int unload_module(CUmodule cu_module) except -1 nogil:
+    # cuModuleUnload invalidates a stream capture of this thread, and of others in GLOBAL mode, unless the thread's
+    # capture mode is RELAXED.
+    cdef CUstreamCaptureMode mode = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    cdef CUresult status
+    check(cydriver.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode")
+    status = cydriver.cuModuleUnload(cu_module)
+    check(cydriver.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode")
+    return check(status, "cuModuleUnload")
+
+
+cdef class _Load:
+    # One load in progress. The loading thread holds `lock`; who else wants the code waits for it.
+    cdef object lock
+    cdef object thread
+    cdef object error
+
+
+@cython.final
+cdef class ModuleCache:
+    """The modules that one device has loaded: `Device.modules`."""
+
+    def __cinit__(self):
+        table_init(&self.code_to_module)
+        self.code_to_load = {}
+        self.to_unload = []
+
+    def __dealloc__(self):
+        _forget(self)
+        table_free(&self.code_to_module)
+
+    def __len__(self):
+        return table_len(&self.code_to_module)
+
+    def __iter__(self):
+        return iter([self.make_module(module) for module in _modules(self)])
+
+    def __repr__(self):
+        return (f"<se_cy.ModuleCache of device {self.context.ordinal}: {len(self)} modules, "
+                f"{self.nbytes} bytes of code>")
+
+    def stats(self):
+        """Count what the cache has done.
+
+        Returns
+        -------
+        ModuleCacheStats
+        """
+        return ModuleCacheStats(
+            self.hits, self.misses, self.loads, self.failures, self.unloads, len(self), self.nbytes)
+
+    cdef LoadedModule module_of(self, KernelLoaderSpec spec):
+        """The module that holds the spec's kernel on this device, loaded if need be."""
+        self.follow_context()
+        return self.module_of_code(spec.code_for(self.context.major, self.context.minor))
+
+    cdef LoadedModule module_of_code(self, Code code):
+        """The module of that code; call `follow_context` first."""
+        cdef void *module
+        if table_get(&self.code_to_module, <uintptr_t><PyObject *>code, &module):
+            self.hits += 1
+            return <LoadedModule>module
+        self.misses += 1
+        return _load_once(self, code)
+
+    cdef int follow_context(self) except -1:
+        # The one driver query of a warm request: is the context still the one that all this was loaded in?
+        cdef incarnation_t now = 0
+        guard()
+        if self.context.cu_context != NULL and self.incarnation == self.context.incarnation:
+            if (cydriver.cuCtxGetId(<cydriver.CUcontext>self.context.cu_context, &now) == CUresult.CUDA_SUCCESS
+                    and now == self.incarnation):
+                return 0
+        return _restart(self)
+
+    cdef int clear(self, bint wait) except -1:
+        """Take every module out and make its kernels unusable; unload now, or at the next `drain`."""
+        cdef LoadedModule module
+        modules = _modules(self)
+        _forget(self)
+        for module in modules:
+            module.is_unloaded = True
+        self.to_unload += modules
+        return self.drain() if wait else 0
+
+    cdef int drain(self) except -1:
+        """Unload what waits for it. Each unload waits for all work of the context."""
+        cdef LoadedModule module
+        while self.to_unload:
+            module = self.to_unload.pop()
+            module.unload()
+            self.unloads += 1
+        return 0
+
+
+cdef int _restart(ModuleCache cache) except -1:
+    cache.context.refresh()
+    if cache.incarnation != cache.context.incarnation:
+        _forget(cache)
+        cache.incarnation = cache.context.incarnation
+    return 0
+
+
+cdef list _modules(ModuleCache cache):
+    cdef size_t position = 0
+    cdef uintptr_t key
+    cdef void *module
+    modules = []
+    while table_next(&cache.code_to_module, &position, &key, &module):
+        modules.append(<LoadedModule>module)
+    return modules
+
+
+cdef int _forget(ModuleCache cache) except -1:
+    # Takes every module out of the table, without the driver.
+    cdef LoadedModule module
+    cdef void *removed
+    for module in _modules(cache):
+        table_remove(&cache.code_to_module, <uintptr_t><PyObject *>module.code, &removed)
+        Py_DECREF(module)
+    cache.nbytes = 0
+    return 0
+
+
+cdef LoadedModule _load_once(ModuleCache cache, Code code):
+    cdef _Load load = cache.code_to_load.get(code)
+    cdef void *module
+    if load is None:
+        load = _Load.__new__(_Load)
+        load.lock = allocate_lock()
+        load.lock.acquire()
+        load.thread = get_ident()
+        cache.code_to_load[code] = load
+        try:
+            return _load(cache, code)
+        except BaseException as error:
+            cache.failures += 1
+            load.error = error
+            raise
+        finally:
+            del cache.code_to_load[code]
+            load.lock.release()
+    if load.thread == get_ident():
+        raise RuntimeError(
+            f"{code!r} was asked for again by the thread that is loading it, from a signal handler or destructor")
+    with load.lock:
+        pass
+    if isinstance(load.error, Exception):
+        # An instance of its own: a raised exception carries the traceback of one thread.
+        raise copy.copy(load.error)
+    if table_get(&cache.code_to_module, <uintptr_t><PyObject *>code, &module):
+        return <LoadedModule>module
+    # Cleared meanwhile, or the loading thread was interrupted: this one's turn.
+    return _load_once(cache, code)
+
+
+cdef LoadedModule _load(ModuleCache cache, Code code):
+    cdef LoadedModule module = LoadedModule.__new__(LoadedModule)
+    module.code = code
+    module.context = cache.context
+    module.incarnation = cache.context.incarnation
+    module.is_shared = True
+    module.cu_module = _load_data(cache, code)
+    if cache.incarnation != module.incarnation:
+        raise ContextResetError(
+            f"the primary context of device {cache.context.ordinal} was reset while {code!r} was loaded into it")
+    if table_put(&cache.code_to_module, <uintptr_t><PyObject *>code, <PyObject *>module) != 0:
+        module.unload()
+        raise MemoryError("no memory for an entry of the module cache")
+    Py_INCREF(module)
+    cache.loads += 1
+    cache.nbytes += len(code.data)
+    return module
+
+
+cdef void *_load_data(ModuleCache cache, Code code) except NULL:
+    cdef CUmodule cu_module = NULL
+    cdef CUresult status
+    cdef const char *image = PyBytes_AS_STRING(code.data)
+    cdef CUjit_option *options = [
+        CUjit_option.CU_JIT_ERROR_LOG_BUFFER, CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
+    cdef void *values[2]
+    cdef char *log = <char *>malloc(LOG_BYTES)
+    cdef int entered
+    if log == NULL:
+        raise MemoryError()
+    log[0] = 0
+    values[0] = log
+    values[1] = <void *><uintptr_t>LOG_BYTES
+    try:
+        entered = enter(cache.context)
+        try:
+            with nogil:
+                status = cydriver.cuModuleLoadDataEx(&cu_module, image, 2, options, values)
+        finally:
+            leave(entered)
+        if status != CUresult.CUDA_SUCCESS:
+            log[LOG_BYTES - 1] = 0
+            raise _load_error(cache, code, status, (<bytes>log).decode("utf-8", "replace").strip())
+        return cu_module
+    except:
+        if cu_module != NULL:
+            with nogil:
+                unload_module(cu_module)
+        raise
+    finally:
+        free(log)
+
+
+cdef object _load_error(ModuleCache cache, Code code, CUresult status, str log):
+    error = error_of(status, "cuModuleLoadDataEx")
+    message = f"{error.args[0]}\n  the code: {code!r}, device {cache.context.ordinal} of compute capability " \
+              f"{cache.context.major}.{cache.context.minor}"
+    if status == CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION and code.c_kind == KIND_PTX:
+        major, minor = ptx_version(code.data)
+        version = library.driver_version
+        message += (f"\n  its PTX version is {major}.{minor}, newer than this driver knows (CUDA {version // 1000}."
+                    f"{version % 1000 // 10}): update the driver, or compile with an older toolkit")
+    if log:
+        message += f"\n  the driver's log:\n{log}"
+    error.args = (message,)
+    if isinstance(error, JitError):
+        error.log = log
+    return error
+
+
+cdef ModuleCache module_cache(PrimaryContext context, make_module):
+    cdef ModuleCache cache = ModuleCache.__new__(ModuleCache)
+    cache.context = context
+    cache.make_module = make_module
+    return cache
+
+
+se_cy_set_new(<PyTypeObject *>ModuleCache, se_cy_refuse_new)

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every driver function does first: take the lock, count the call, fail if it is told to, and refuse when the
+// driver is not initialised or the process is a forked child.
+#pragma once
+
+#include <mutex>
+#include <vector>
+
+#include <cuda.h>
+
+#include "../state/process.h"
+
+#define DRIVER_FUNCTION extern "C" __attribute__((visibility("default"))) CUresult CUDAAPI
+
+#define RETURN_IF_FAILED(expression)                                                                                   \
+  do {                                                                                                                 \
+    if (const CUresult failed = (expression))                                                                          \
+      return failed;                                                                                                   \
+  } while (0)
+
+namespace emulator {
+
+// CUDA 13.0, as the driver has whose behaviour is followed.
+constexpr int driver_version = 13000;
+
+class Call {
+public:
+  explicit Call(const char *function) : process(Process::instance()), function_(function) {}
+
+  CUresult begin();
+  // For the functions that also work before cuInit.
+  CUresult begin_uninitialized();
+
+  // Blocks the calling thread until the work is done, giving other threads' calls their turn. The state may have
+  // changed on return: a context that was alive may be gone.
+  void wait(std::vector<WorkPointer> targets);
+  // Waits while the context has as much work pending as it can hold.
+  void wait_for_room(const std::shared_ptr<Context> &context);
+
+  // Runs something long that touches no state.
+  template <class Operation> auto without_lock(Operation operation) {
+    lock_.unlock();
+    auto result = operation();
+    lock_.lock();
+    return result;
+  }
+
+  Process &process;
+
+private:
+  const char *function_;
+  std::unique_lock<FairLock> lock_;
+};
+
+} // namespace emulator

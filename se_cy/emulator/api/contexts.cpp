@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../state/host_thread.h"
+#include "../state/resolve.h"
+#include "call.h"
+
+using namespace emulator;
+
+namespace {
+
+CUresult create(Call &call, CUcontext *handle, unsigned flags, CUdevice ordinal) {
+  Device *device;
+  RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
+  if (!handle || (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)))
+    return CUDA_ERROR_INVALID_VALUE;
+  *handle = call.process.create_context(*device, flags, false)->handle;
+  HostThread::of_caller().contexts.push_back(*handle);
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+DRIVER_FUNCTION cuCtxCreate_v2(CUcontext *handle, unsigned int flags, CUdevice device) {
+  Call call("cuCtxCreate");
+  RETURN_IF_FAILED(call.begin());
+  return create(call, handle, flags, device);
+}
+
+DRIVER_FUNCTION cuCtxCreate_v4(CUcontext *handle, CUctxCreateParams *parameters, unsigned int flags, CUdevice device) {
+  Call call("cuCtxCreate");
+  RETURN_IF_FAILED(call.begin());
+  if (parameters && (parameters->execAffinityParams || parameters->cigParams))
+    return CUDA_ERROR_NOT_SUPPORTED;
+  return create(call, handle, flags, device);
+}
+
+DRIVER_FUNCTION cuCtxDestroy_v2(CUcontext handle) {
+  Call call("cuCtxDestroy");
+  RETURN_IF_FAILED(call.begin());
+  const std::shared_ptr<Context> context = call.process.contexts.find(handle);
+  if (!context || context->primary)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  call.wait(call.process.scheduler.pending_of(*context));
+  if (!context->destroyed)
+    call.process.destroy_context(context);
+  HostThread &thread = HostThread::of_caller();
+  if (thread.current() == handle)
+    thread.contexts.pop_back();
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxGetCurrent(CUcontext *handle) {
+  Call call("cuCtxGetCurrent");
+  RETURN_IF_FAILED(call.begin());
+  if (!handle)
+    return CUDA_ERROR_INVALID_VALUE;
+  *handle = HostThread::of_caller().current();
+  return CUDA_SUCCESS;
+}
+
+// A destroyed context can be made current; what needs it fails then.
+DRIVER_FUNCTION cuCtxSetCurrent(CUcontext handle) {
+  Call call("cuCtxSetCurrent");
+  RETURN_IF_FAILED(call.begin());
+  if (handle && !call.process.contexts.issued(handle))
+    return CUDA_ERROR_INVALID_CONTEXT;
+  HostThread::of_caller().set_current(handle);
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxPushCurrent_v2(CUcontext handle) {
+  Call call("cuCtxPushCurrent");
+  RETURN_IF_FAILED(call.begin());
+  if (!call.process.contexts.issued(handle))
+    return CUDA_ERROR_INVALID_CONTEXT;
+  HostThread::of_caller().contexts.push_back(handle);
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxPopCurrent_v2(CUcontext *handle) {
+  Call call("cuCtxPopCurrent");
+  RETURN_IF_FAILED(call.begin());
+  HostThread &thread = HostThread::of_caller();
+  if (thread.contexts.empty())
+    return CUDA_ERROR_INVALID_CONTEXT;
+  if (handle)
+    *handle = thread.current();
+  thread.contexts.pop_back();
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxGetDevice(CUdevice *device) {
+  Call call("cuCtxGetDevice");
+  RETURN_IF_FAILED(call.begin());
+  if (!device)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_context_in_any_state(call.process, nullptr, context));
+  *device = context->device.ordinal();
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxGetId(CUcontext handle, unsigned long long *id) {
+  Call call("cuCtxGetId");
+  RETURN_IF_FAILED(call.begin());
+  if (!id)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_context_in_any_state(call.process, handle, context));
+  *id = context->id;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxGetFlags(unsigned int *flags) {
+  Call call("cuCtxGetFlags");
+  RETURN_IF_FAILED(call.begin());
+  if (!flags)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_context_in_any_state(call.process, nullptr, context));
+  *flags = context->flags;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxGetApiVersion(CUcontext handle, unsigned int *version) {
+  Call call("cuCtxGetApiVersion");
+  RETURN_IF_FAILED(call.begin());
+  if (!version)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_context(call.process, handle, context));
+  *version = 3020;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxGetStreamPriorityRange(int *least, int *greatest) {
+  Call call("cuCtxGetStreamPriorityRange");
+  RETURN_IF_FAILED(call.begin());
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_current(call.process, context));
+  if (least)
+    *least = 0;
+  if (greatest)
+    *greatest = -5;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuCtxSynchronize(void) {
+  Call call("cuCtxSynchronize");
+  RETURN_IF_FAILED(call.begin());
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_current(call.process, context));
+  call.wait(call.process.scheduler.pending_of(*context));
+  return context->fault;
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "call.h"
+
+using namespace emulator;
+
+DRIVER_FUNCTION cuInit(unsigned int flags) {
+  Call call("cuInit");
+  RETURN_IF_FAILED(call.begin_uninitialized());
+  if (flags)
+    return CUDA_ERROR_INVALID_VALUE;
+  if (!call.process.initialized())
+    call.process.initialize();
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuDriverGetVersion(int *version) {
+  Call call("cuDriverGetVersion");
+  RETURN_IF_FAILED(call.begin_uninitialized());
+  if (!version)
+    return CUDA_ERROR_INVALID_VALUE;
+  *version = driver_version;
+  return CUDA_SUCCESS;
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../state/launch_request.h"
+#include "../state/resolve.h"
+#include "call.h"
+
+using namespace emulator;
+
+namespace {
+
+CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, const LaunchRequest &request) {
+  std::shared_ptr<Function> function;
+  RETURN_IF_FAILED(resolve_function(call.process, function_handle, function));
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  if (stream->context != function->module->context)
+    return CUDA_ERROR_INVALID_HANDLE;
+  RETURN_IF_FAILED(request.check(*function));
+  std::unique_ptr<Action> action;
+  RETURN_IF_FAILED(request.prepare(*function, action));
+  const std::shared_ptr<Context> context = stream->context;
+  call.wait_for_room(context);
+  RETURN_IF_FAILED(context->fault);
+  if (context->destroyed)
+    return CUDA_ERROR_INVALID_HANDLE;
+  stream->enqueue(call.process.scheduler, std::move(action));
+  return CUDA_SUCCESS;
+}
+
+bool is_one(const CUlaunchAttributeValue &value) {
+  return value.clusterDim.x == 1 && value.clusterDim.y == 1 && value.clusterDim.z == 1;
+}
+
+CUresult read_attributes(const CUlaunchConfig &configuration, LaunchRequest &request) {
+  if (configuration.numAttrs && !configuration.attrs)
+    return CUDA_ERROR_INVALID_VALUE;
+  for (unsigned i = 0; i < configuration.numAttrs; ++i) {
+    const CUlaunchAttribute &attribute = configuration.attrs[i];
+    switch (attribute.id) {
+    case CU_LAUNCH_ATTRIBUTE_COOPERATIVE:
+      request.cooperative = attribute.value.cooperative != 0;
+      break;
+    case CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION:
+      if (!is_one(attribute.value))
+        return CUDA_ERROR_NOT_SUPPORTED;
+      break;
+    // Hints, and orders weaker than the one a stream keeps here.
+    case CU_LAUNCH_ATTRIBUTE_IGNORE:
+    case CU_LAUNCH_ATTRIBUTE_ACCESS_POLICY_WINDOW:
+    case CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION:
+    case CU_LAUNCH_ATTRIBUTE_PRIORITY:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN_MAP:
+    case CU_LAUNCH_ATTRIBUTE_MEM_SYNC_DOMAIN:
+    case CU_LAUNCH_ATTRIBUTE_PREFERRED_SHARED_MEMORY_CARVEOUT:
+      break;
+    default:
+      return CUDA_ERROR_NOT_SUPPORTED;
+    }
+  }
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+DRIVER_FUNCTION cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
+                               unsigned int block_x, unsigned int block_y, unsigned int block_z,
+                               unsigned int shared_bytes, CUstream stream, void **parameters, void **extra) {
+  Call call("cuLaunchKernel");
+  RETURN_IF_FAILED(call.begin());
+  return launch(call, function, stream,
+                {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters, extra, false});
+}
+
+DRIVER_FUNCTION cuLaunchKernelEx(const CUlaunchConfig *configuration, CUfunction function, void **parameters,
+                                 void **extra) {
+  Call call("cuLaunchKernelEx");
+  RETURN_IF_FAILED(call.begin());
+  if (!configuration)
+    return CUDA_ERROR_INVALID_VALUE;
+  const CUlaunchConfig &shape = *configuration;
+  LaunchRequest request{{shape.gridDimX, shape.gridDimY, shape.gridDimZ},
+                        {shape.blockDimX, shape.blockDimY, shape.blockDimZ},
+                        shape.sharedMemBytes,
+                        parameters,
+                        extra,
+                        false};
+  RETURN_IF_FAILED(read_attributes(shape, request));
+  return launch(call, function, shape.hStream, request);
+}
+
+DRIVER_FUNCTION cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
+                                          unsigned int grid_z, unsigned int block_x, unsigned int block_y,
+                                          unsigned int block_z, unsigned int shared_bytes, CUstream stream,
+                                          void **parameters) {
+  Call call("cuLaunchCooperativeKernel");
+  RETURN_IF_FAILED(call.begin());
+  return launch(call, function, stream,
+                {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters, nullptr, true});
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../state/resolve.h"
+#include "call.h"
+
+using namespace emulator;
+
+namespace {
+
+// Ends an incarnation. What it still has to do is done first, as by the real driver.
+CUresult end(Call &call, Device &device) {
+  PrimaryContext &primary = device.primary();
+  const std::shared_ptr<Context> context = primary.context;
+  if (!context)
+    return CUDA_SUCCESS;
+  call.wait(call.process.scheduler.pending_of(*context));
+  if (context->destroyed)
+    return CUDA_SUCCESS;
+  if (context->fault != CUDA_SUCCESS)
+    primary.fault = context->fault;
+  call.process.destroy_context(context);
+  primary.context.reset();
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) {
+  Call call("cuDevicePrimaryCtxRetain");
+  RETURN_IF_FAILED(call.begin());
+  Device *device;
+  RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
+  if (!handle)
+    return CUDA_ERROR_INVALID_VALUE;
+  PrimaryContext &primary = device->primary();
+  *handle = primary.handle;
+  if (primary.fault != CUDA_SUCCESS)
+    return primary.fault;
+  if (!primary.context)
+    primary.context = call.process.create_context(*device, primary.flags, true);
+  ++primary.retained;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
+  Call call("cuDevicePrimaryCtxRelease");
+  RETURN_IF_FAILED(call.begin());
+  Device *device;
+  RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
+  PrimaryContext &primary = device->primary();
+  if (!primary.retained)
+    return CUDA_ERROR_INVALID_CONTEXT;
+  return --primary.retained ? CUDA_SUCCESS : end(call, *device);
+}
+
+DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
+  Call call("cuDevicePrimaryCtxReset");
+  RETURN_IF_FAILED(call.begin());
+  Device *device;
+  RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
+  return end(call, *device);
+}
+
+DRIVER_FUNCTION cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active) {
+  Call call("cuDevicePrimaryCtxGetState");
+  RETURN_IF_FAILED(call.begin());
+  Device *device;
+  RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
+  if (!flags || !active)
+    return CUDA_ERROR_INVALID_VALUE;
+  *flags = device->primary().flags;
+  *active = device->primary().context ? 1 : 0;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
+  Call call("cuDevicePrimaryCtxSetFlags");
+  RETURN_IF_FAILED(call.begin());
+  Device *device;
+  RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
+  if (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK))
+    return CUDA_ERROR_INVALID_VALUE;
+  PrimaryContext &primary = device->primary();
+  primary.flags = flags;
+  if (primary.context)
+    primary.context->flags = flags;
+  return CUDA_SUCCESS;
+}

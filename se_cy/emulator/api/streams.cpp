@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+
+#include "../state/host_thread.h"
+#include "../state/resolve.h"
+#include "call.h"
+
+using namespace emulator;
+
+namespace {
+
+constexpr int greatest_priority = -5;
+
+CUresult create(Call &call, CUstream *handle, unsigned flags, int priority) {
+  if (!handle || (flags & ~static_cast<unsigned>(CU_STREAM_NON_BLOCKING)))
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_current(call.process, context));
+  *handle = call.process.streams.reserve();
+  call.process.streams.put(*handle, std::shared_ptr<Stream>(new Stream{*handle, call.process.next_stream_id++, context,
+                                                                       flags,
+                                                                       std::clamp(priority, greatest_priority, 0)}));
+  return CUDA_SUCCESS;
+}
+
+} // namespace
+
+DRIVER_FUNCTION cuStreamCreate(CUstream *handle, unsigned int flags) {
+  Call call("cuStreamCreate");
+  RETURN_IF_FAILED(call.begin());
+  return create(call, handle, flags, 0);
+}
+
+DRIVER_FUNCTION cuStreamCreateWithPriority(CUstream *handle, unsigned int flags, int priority) {
+  Call call("cuStreamCreateWithPriority");
+  RETURN_IF_FAILED(call.begin());
+  return create(call, handle, flags, priority);
+}
+
+DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
+  Call call("cuStreamDestroy");
+  RETURN_IF_FAILED(call.begin());
+  const std::shared_ptr<Stream> stream = call.process.streams.find(handle);
+  if (!stream)
+    return CUDA_ERROR_INVALID_HANDLE;
+  RETURN_IF_FAILED(stream->context->fault);
+  call.process.streams.erase(handle);
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuStreamSynchronize(CUstream handle) {
+  Call call("cuStreamSynchronize");
+  RETURN_IF_FAILED(call.begin());
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  const std::shared_ptr<Context> context = stream->context;
+  if (!stream->idle())
+    call.wait({stream->tail});
+  return context->fault;
+}
+
+DRIVER_FUNCTION cuStreamQuery(CUstream handle) {
+  Call call("cuStreamQuery");
+  RETURN_IF_FAILED(call.begin());
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  if (stream->idle())
+    return CUDA_SUCCESS;
+  // The answer first and then a step, so that who polls meets "not ready", and gets there.
+  Wait(call.process.scheduler, {stream->tail}).step();
+  return stream->context->fault ? stream->context->fault : CUDA_ERROR_NOT_READY;
+}
+
+DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int) {
+  Call call("cuStreamWaitEvent");
+  RETURN_IF_FAILED(call.begin());
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  std::shared_ptr<Event> event;
+  RETURN_IF_FAILED(resolve_event(call.process, event_handle, event));
+  if (!event->complete())
+    stream->enqueue(call.process.scheduler, nullptr, event->recorded);
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuStreamGetCtx(CUstream handle, CUcontext *context) {
+  Call call("cuStreamGetCtx");
+  RETURN_IF_FAILED(call.begin());
+  if (!context)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  *context = stream->context->handle;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuStreamGetFlags(CUstream handle, unsigned int *flags) {
+  Call call("cuStreamGetFlags");
+  RETURN_IF_FAILED(call.begin());
+  if (!flags)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  *flags = stream->flags;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuStreamGetPriority(CUstream handle, int *priority) {
+  Call call("cuStreamGetPriority");
+  RETURN_IF_FAILED(call.begin());
+  if (!priority)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  *priority = stream->priority;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) {
+  Call call("cuStreamGetId");
+  RETURN_IF_FAILED(call.begin());
+  if (!id)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  *id = stream->id;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
+  Call call("cuStreamIsCapturing");
+  RETURN_IF_FAILED(call.begin());
+  if (!status)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::shared_ptr<Stream> stream;
+  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  *status = CU_STREAM_CAPTURE_STATUS_NONE;
+  return CUDA_SUCCESS;
+}
+
+DRIVER_FUNCTION cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+  Call call("cuThreadExchangeStreamCaptureMode");
+  RETURN_IF_FAILED(call.begin());
+  if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
+    return CUDA_ERROR_INVALID_VALUE;
+  std::swap(*mode, HostThread::of_caller().capture_mode);
+  return CUDA_SUCCESS;
+}

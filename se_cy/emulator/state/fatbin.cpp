@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "fatbin.h"
+
+#include <cstddef>
+#include <cstring>
+
+namespace emulator {
+
+namespace {
+
+constexpr char magic[4] = {0x50, static_cast<char>(0xed), 0x55, static_cast<char>(0xba)};
+
+struct ContainerHeader {
+  uint32_t magic;
+  uint16_t version;
+  uint16_t header_bytes;
+  uint64_t content_bytes;
+};
+
+struct EntryHeader {
+  uint16_t kind;
+  uint16_t version;
+  uint32_t header_bytes;
+  uint64_t payload_bytes;    // with padding
+  uint32_t compressed_bytes; // 0 when the payload is stored as it is
+  uint32_t options_offset;
+  uint16_t minor;
+  uint16_t major;
+  uint32_t architecture;
+};
+
+static_assert(sizeof(ContainerHeader) == 16 && sizeof(EntryHeader) == 32, "the container's layout");
+
+} // namespace
+
+bool is_fatbin(const void *image) {
+  const auto *bytes = static_cast<const char *>(image);
+  for (size_t i = 0; i < sizeof magic; ++i) // byte by byte: a shorter text ends in a NUL
+    if (bytes[i] != magic[i])
+      return false;
+  return true;
+}
+
+bool read_fatbin(const void *image, std::vector<FatbinEntry> &entries) {
+  const auto *bytes = static_cast<const char *>(image);
+  ContainerHeader container;
+  std::memcpy(&container, bytes, sizeof container);
+  if (container.version != 1 || container.header_bytes < sizeof container)
+    return false;
+  uint64_t left = container.content_bytes;
+  const char *position = bytes + container.header_bytes;
+  while (left) {
+    EntryHeader entry;
+    if (left < sizeof entry)
+      return false;
+    std::memcpy(&entry, position, sizeof entry);
+    if (entry.kind == 0 || entry.header_bytes < sizeof entry || left < entry.header_bytes ||
+        left - entry.header_bytes < entry.payload_bytes || entry.compressed_bytes > entry.payload_bytes)
+      return false;
+    entries.push_back({static_cast<FatbinKind>(entry.kind), static_cast<int>(entry.architecture),
+                       entry.compressed_bytes != 0,
+                       std::string_view(position + entry.header_bytes, entry.payload_bytes)});
+    position += entry.header_bytes + entry.payload_bytes;
+    left -= entry.header_bytes + entry.payload_bytes;
+  }
+  return !entries.empty();
+}
+
+} // namespace emulator

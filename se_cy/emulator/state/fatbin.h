@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fatbin container: a header, then entries of PTX or machine code, each behind a header of its own.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+namespace emulator {
+
+enum class FatbinKind : uint16_t { ptx = 1, elf = 2 };
+
+struct FatbinEntry {
+  FatbinKind kind;
+  int architecture; // 90 for sm_90
+  bool compressed;
+  std::string_view payload;
+};
+
+bool is_fatbin(const void *image);
+// False when the container is not whole.
+bool read_fatbin(const void *image, std::vector<FatbinEntry> &entries);
+
+} // namespace emulator

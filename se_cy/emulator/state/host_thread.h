@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What belongs to one host thread: its stack of contexts and its capture mode.
+#pragma once
+
+#include <vector>
+
+#include <cuda.h>
+
+namespace emulator {
+
+struct HostThread {
+  std::vector<CUcontext> contexts; // the last one is current; handles, as a context may be gone
+  CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
+
+  CUcontext current() const { return contexts.empty() ? nullptr : contexts.back(); }
+  void set_current(CUcontext context);
+
+  static HostThread &of_caller();
+};
+
+} // namespace emulator

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// How many blocks of a kernel one multiprocessor would hold at a time.
+#pragma once
+
+#include <cstdint>
+
+#include "module.h"
+
+namespace emulator {
+
+// What the function is said to use. PTX declares far more registers than machine code needs, so that the count is
+// capped to what lets the kernel's largest block run.
+uint32_t reported_registers(const Function &function);
+uint32_t active_blocks(const Function &function, uint32_t threads_per_block, uint64_t dynamic_shared_bytes);
+
+} // namespace emulator

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process.h"
+
+#include <algorithm>
+#include <new>
+
+#include <pthread.h>
+
+namespace emulator {
+
+Process &Process::instance() {
+  static Process *process = new Process;
+  return *process;
+}
+
+Process::Process() {
+  pthread_atfork([] { instance().lock.lock(); }, [] { instance().lock.unlock(); },
+                 [] {
+                   Process &process = instance();
+                   // Threads of the parent that waited for the lock do not exist here.
+                   new (&process.lock) FairLock;
+                   process.forked_ = process.initialized();
+                 });
+}
+
+void Process::initialize() {
+  for (const DeviceModel &model : device_table) {
+    devices.push_back(std::make_unique<Device>(static_cast<int>(devices.size()), model));
+    devices.back()->primary().handle = contexts.reserve();
+  }
+}
+
+Device *Process::device(CUdevice ordinal) const {
+  return ordinal >= 0 && static_cast<size_t>(ordinal) < devices.size() ? devices[static_cast<size_t>(ordinal)].get()
+                                                                       : nullptr;
+}
+
+Device *Process::device_of(uint64_t address, uint64_t bytes) const {
+  if (host_memory.find(address, bytes))
+    return nullptr;
+  for (const auto &device : devices)
+    if (device->memory().find(address, bytes))
+      return device.get();
+  return nullptr;
+}
+
+std::shared_ptr<Context> Process::owner_of(uint64_t allocation) const {
+  const auto owners =
+      contexts.select([&](const Context &context) { return context.allocations.count(allocation) != 0; });
+  if (!owners.empty())
+    return owners.front();
+  const auto holders = modules.select([&](const Module &module) {
+    const auto &addresses = module.variable_address;
+    return std::find(addresses.begin(), addresses.end(), allocation) != addresses.end();
+  });
+  return holders.empty() ? nullptr : holders.front()->context;
+}
+
+std::shared_ptr<Context> Process::create_context(Device &device, unsigned flags, bool primary) {
+  const CUcontext handle = primary ? device.primary().handle : contexts.reserve();
+  std::shared_ptr<Context> context(new Context{handle, next_context_id_++, device, primary, flags});
+  context->legacy_stream.reset(new Stream{nullptr, next_stream_id++, context, CU_STREAM_DEFAULT, 0, true});
+  contexts.put(handle, context);
+  return context;
+}
+
+void Process::unload(const std::shared_ptr<Module> &module) {
+  for (auto handle = module->functions.rbegin(); handle != module->functions.rend(); ++handle)
+    if (*handle)
+      functions.erase(*handle);
+  remove_variables(*module);
+  modules.erase(module->handle);
+}
+
+void Process::destroy_context(const std::shared_ptr<Context> &context) {
+  const auto belongs = [&](const auto &object) { return object.context == context; };
+  scheduler.discard(*context);
+  for (const auto &module : modules.select(belongs))
+    unload(module);
+  for (const auto &stream : streams.select(belongs))
+    streams.erase(stream->handle);
+  for (const auto &event : events.select(belongs))
+    events.erase(event->handle);
+  for (const uint64_t address : context->allocations)
+    context->device.memory().release(address);
+  for (void *address : context->host_allocations) {
+    for (const auto &device : devices)
+      device->memory().detach(reinterpret_cast<uint64_t>(address));
+    host_memory.release(address);
+  }
+  context->allocations.clear();
+  context->host_allocations.clear();
+  context->destroyed = true;
+  contexts.erase(context->handle);
+  // Streams and their context keep each other.
+  context->legacy_stream.reset();
+  context->per_thread_streams.clear();
+}
+
+} // namespace emulator

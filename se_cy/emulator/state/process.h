@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the driver knows of this process: devices, handles, pending work. There is one, and it is never destroyed:
+// driver calls from exit handlers must find it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include <cuda.h>
+
+#include "context.h"
+#include "device.h"
+#include "device_table.h"
+#include "event.h"
+#include "handles.h"
+#include "host_memory.h"
+#include "ledger.h"
+#include "lock.h"
+#include "module.h"
+#include "scheduler.h"
+#include "stream.h"
+
+namespace emulator {
+
+class Process {
+public:
+  static Process &instance();
+
+  // In a child forked after initialisation nothing works any more. Asked without the lock: the fork may have
+  // happened while another thread of the parent held it.
+  bool forked() const { return forked_.load(std::memory_order_relaxed); }
+  bool initialized() const { return !devices.empty(); }
+  void initialize();
+
+  Device *device(CUdevice ordinal) const;
+  // The device in whose memory the bytes lie; null for host memory.
+  Device *device_of(uint64_t address, uint64_t bytes) const;
+  // The live context that made the allocation or holds the module variable; null when there is none.
+  std::shared_ptr<Context> owner_of(uint64_t allocation) const;
+
+  std::shared_ptr<Context> create_context(Device &device, unsigned flags, bool primary);
+  // Its work must have been waited for. Every handle and allocation of the context dies with it.
+  void destroy_context(const std::shared_ptr<Context> &context);
+  void unload(const std::shared_ptr<Module> &module);
+
+  FairLock lock; // guards everything below
+  std::vector<DeviceModel> device_table{{9, 0, "se_cy emulated device"}};
+  std::vector<std::unique_ptr<Device>> devices;
+  HandleTable<CUcontext, Context> contexts{HandleKind::context, HandleReuse::never};
+  HandleTable<CUmodule, Module> modules{HandleKind::module, HandleReuse::never};
+  HandleTable<CUfunction, Function> functions{HandleKind::function, HandleReuse::last_freed};
+  HandleTable<CUstream, Stream> streams{HandleKind::stream, HandleReuse::never};
+  HandleTable<CUevent, Event> events{HandleKind::event, HandleReuse::never};
+  HostMemory host_memory;
+  Scheduler scheduler;
+  Ledger ledger;
+  uint64_t next_stream_id = 1;
+
+private:
+  Process();
+
+  std::atomic<bool> forked_{false};
+  uint64_t next_context_id_ = 1;
+};
+
+} // namespace emulator

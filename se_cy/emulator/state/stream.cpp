@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "stream.h"
+
+#include <utility>
+
+#include "context.h"
+#include "scheduler.h"
+
+namespace emulator {
+
+WorkPointer Stream::enqueue(Scheduler &scheduler, std::unique_ptr<Action> action, const WorkPointer &after) {
+  auto work = std::make_shared<Work>();
+  work->context = context;
+  work->action = std::move(action);
+  const auto wait_for = [&](const WorkPointer &before) {
+    if (before && !before->done)
+      work->predecessors.push_back(before);
+  };
+  wait_for(tail);
+  wait_for(after);
+  if (legacy) {
+    for (const WorkPointer &before : context->blocking_tails)
+      wait_for(before);
+    context->blocking_tails.clear();
+  } else if (!(flags & CU_STREAM_NON_BLOCKING)) {
+    wait_for(context->legacy_stream->tail);
+    context->blocking_tails.erase(tail);
+    context->blocking_tails.insert(work);
+  }
+  tail = work;
+  scheduler.enqueue(work);
+  return work;
+}
+
+} // namespace emulator

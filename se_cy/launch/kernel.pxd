@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+from cpython.object cimport PyObject
+
+from se_cy.code.modules cimport FunctionSlot, LoadedModule
+from se_cy.launch.parameters cimport Parameter
+from se_cy.slots cimport vectorcallfunc
+
+
+cdef class Module:
+    cdef LoadedModule loaded
+
+
+cdef class Kernel:
+    cdef LoadedModule module_       # its module stays loaded, and its slot valid, while the kernel lives
+    cdef FunctionSlot *slot         # where the next request for the kernel finds this object
+    cdef Parameter *layout          # owned
+    cdef unsigned int count         # of parameters
+    cdef unsigned int nbytes        # of all parameters, each at its offset
+    cdef object __weakref__
+
+
+cdef class BoundKernel:
+    cdef vectorcallfunc vectorcall  # how CPython calls an instance: see se_cy/slots.pxd
+    cdef void *cu_function
+    cdef void *cu_stream
+    cdef LoadedModule loaded        # the kernel's: what its calls check and count
+    cdef readonly Kernel kernel
+    cdef object stream_owner        # whose handle cu_stream is: it must outlive the launches
+    cdef unsigned int grid_[3]
+    cdef unsigned int block_[3]
+    cdef unsigned int shared_bytes_
+    cdef bint is_empty              # a zero in the grid: nothing to launch
+    cdef bint needs_context         # the launch depends on the thread's current context
+    cdef bint hold_gil
+
+
+cdef Kernel kernel_of(LoadedModule module, str name)
+cdef Module module_over(LoadedModule loaded)

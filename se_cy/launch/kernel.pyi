@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+from typing import Any, NamedTuple, final
+
+from se_cy.code.interned import Code
+from se_cy.device import Device
+from se_cy.launch.parameters import ParameterInfo
+from se_cy.stream import Stream
+from se_cy.typing import Dimensions, SupportsCudaStream
+
+class KernelAttributes(NamedTuple):
+    max_threads_per_block: int
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    const_bytes: int
+    max_dynamic_shared_bytes: int
+    ptx_version: int
+    binary_version: int
+
+@final
+class Module:
+    @property
+    def kernels(self) -> tuple[str, ...]: ...
+    @property
+    def code(self) -> Code: ...
+    @property
+    def device(self) -> Device: ...
+    def __getitem__(self, name: str) -> Kernel: ...
+
+@final
+class Kernel:
+    @property
+    def name(self) -> str: ...
+    @property
+    def device(self) -> Device: ...
+    @property
+    def module(self) -> Module: ...
+    @property
+    def parameters(self) -> tuple[ParameterInfo, ...]: ...
+    @property
+    def handle(self) -> int: ...
+    @property
+    def attributes(self) -> KernelAttributes: ...
+    def bind(
+        self,
+        grid: Dimensions,
+        block: Dimensions,
+        *,
+        stream: Stream | SupportsCudaStream | int | None = None,
+        shared_bytes: int = 0,
+        hold_gil: bool = False,
+    ) -> BoundKernel: ...
+    def __getitem__(
+        self,
+        configuration: tuple[Dimensions, Dimensions]
+        | tuple[Dimensions, Dimensions, Stream | SupportsCudaStream | int | None]
+        | tuple[Dimensions, Dimensions, Stream | SupportsCudaStream | int | None, int],
+    ) -> BoundKernel: ...
+    def launch(
+        self,
+        grid: Dimensions,
+        block: Dimensions,
+        *args: Any,
+        stream: Stream | SupportsCudaStream | int | None = None,
+        shared_bytes: int = 0,
+    ) -> None: ...
+
+@final
+class BoundKernel:
+    def __call__(self, *args: Any) -> None: ...
+    @property
+    def kernel(self) -> Kernel: ...
+    @property
+    def grid(self) -> tuple[int, int, int]: ...
+    @property
+    def block(self) -> tuple[int, int, int]: ...
+    @property
+    def shared_bytes(self) -> int: ...

@@ -1,0 +1,492 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Kernel, one function of a loaded module; BoundKernel, a launch with all but its arguments fixed; Module.
+
+Floor 4. All may be shared by threads: arguments are packed on the caller's stack, counters change under the GIL.
+"""
+import operator
+import sys
+from typing import NamedTuple
+
+cimport cython
+from cpython.mem cimport PyMem_Free
+from cpython.object cimport PyObject, PyTypeObject
+from cpython.ref cimport Py_INCREF
+from cuda.bindings cimport cydriver
+from cuda.bindings.cydriver cimport CUcontext, CUfunction, CUfunction_attribute, CUresult, CUstream
+from libc.stdint cimport uintptr_t
+
+from se_cy.code.modules cimport FunctionSlot, LoadedModule
+from se_cy.driver cimport library
+from se_cy.driver.context cimport PrimaryContext, enter, leave
+from se_cy.driver.guards cimport guard
+from se_cy.driver.status cimport check, error_of
+from se_cy.launch.arguments cimport Destination, pack_argument
+from se_cy.launch.dimensions cimport read_dimensions
+from se_cy.launch.parameters cimport Parameter, parameter_infos, read_layout
+from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new, se_cy_set_vectorcall, vectorcallfunc
+from se_cy.stream cimport Stream
+
+cdef extern from *:
+    """
+    #include <alloca.h>
+    """
+    void *alloca(size_t) nogil
+    Py_ssize_t PyVectorcall_NARGS(size_t)
+    PyObject **PySequence_Fast_ITEMS(object)
+
+# From CUDA 13 on, a launch on an explicit stream works whatever context is current.
+cdef int FREE_OF_CURRENT_CONTEXT = 13000
+
+# Stream handles that mean "the default stream of the current context": null, legacy, per thread.
+cdef uintptr_t LAST_DEFAULT_STREAM = 2
+
+
+class KernelAttributes(NamedTuple):
+    """What the driver says of a kernel (`cuFuncGetAttribute`); all sizes in bytes.
+
+    Attributes
+    ----------
+    max_threads_per_block : int
+        The largest block that the kernel's registers allow.
+    registers : int
+        Per thread.
+    shared_bytes, local_bytes, const_bytes : int
+        Static shared memory per block, local memory per thread, constant memory.
+    max_dynamic_shared_bytes : int
+        What a launch may ask for without raising the limit, which `bind` does where the device allows it.
+    ptx_version, binary_version : int
+        90 for 9.0.
+    """
+
+    max_threads_per_block: int
+    registers: int
+    shared_bytes: int
+    local_bytes: int
+    const_bytes: int
+    max_dynamic_shared_bytes: int
+    ptx_version: int
+    binary_version: int
+
+
+@cython.final
+@cython.no_gc
+cdef class Module:
+    """A loaded module: a mapping from names to its kernels. Made by `Device.load`."""
+
+    @property
+    def kernels(self):
+        """The names of the kernels in the module, from the driver."""
+        return self.loaded.kernel_names()
+
+    @property
+    def code(self):
+        """The `Code` it was loaded from."""
+        return self.loaded.code
+
+    @property
+    def device(self):
+        """The Device it is loaded on."""
+        return self.loaded.context.device
+
+    def __getitem__(self, name):
+        """The kernel of that name.
+
+        Raises
+        ------
+        KernelNotFoundError
+            The module has none of that name; the message lists those it has.
+        """
+        if not isinstance(name, str):
+            raise TypeError(f"a kernel's name is a str; got {type(name).__name__}")
+        self.loaded.require_loaded(f"kernel {name!r}")
+        return kernel_of(self.loaded, sys.intern(str(name)))
+
+    def __eq__(self, other):
+        return isinstance(other, Module) and (<Module>other).loaded is self.loaded
+
+    def __hash__(self):
+        return hash(<uintptr_t><PyObject *>self.loaded)
+
+    def __reduce__(self):
+        raise TypeError("a Module belongs to one process and can't be pickled: pickle its .code")
+
+    def __repr__(self):
+        state = "unloaded" if self.loaded.is_unloaded else "loaded"
+        return f"<se_cy.Module on device {self.loaded.context.ordinal}, {state}: {self.loaded.code!r}>"
+
+
+@cython.final
+@cython.no_gc
+cdef class Kernel:
+    """One function of a loaded module on one device. Made by `Device.create_kernel`.
+
+    ``kernel[grid, block](*args)`` launches it; so does `launch`. `bind` prepares what is constant over many launches.
+    """
+
+    def __dealloc__(self):
+        if self.slot != NULL and self.slot.kernel == <PyObject *>self:
+            self.slot.kernel = NULL
+        PyMem_Free(self.layout)
+
+    @property
+    def name(self):
+        return <object>self.slot.name
+
+    @property
+    def device(self):
+        """The Device it runs on."""
+        return self.module_.context.device
+
+    @property
+    def module(self):
+        """The Module it is a function of."""
+        return module_over(self.module_)
+
+    @property
+    def parameters(self):
+        """What it takes: a tuple of `ParameterInfo`, in order."""
+        return parameter_infos(self.layout, self.count)
+
+    @property
+    def handle(self):
+        """The `CUfunction` as an int, borrowed: whoever keeps it keeps this object."""
+        self.module_.require_loaded(f"kernel {self.name!r}")
+        return <uintptr_t>self.slot.cu_function
+
+    @property
+    def attributes(self):
+        """Registers, memory and limits: a `KernelAttributes`."""
+        self.module_.require_loaded(f"kernel {self.name!r}")
+        entered = enter(self.module_.context)
+        try:
+            return KernelAttributes(
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS),
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION),
+                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION),
+            )
+        finally:
+            leave(entered)
+
+    def bind(self, grid, block, *, stream=None, shared_bytes=0, hold_gil=False):
+        """Fix everything of a launch but its arguments.
+
+        Parameters
+        ----------
+        grid, block : int or sequence of one to three ints
+            Blocks in the grid, threads in a block. A zero in the grid makes launches that do nothing.
+        stream : Stream, int, or object with ``__cuda_stream__``, optional
+            The legacy default stream if not given. An int is a `CUstream` handle.
+        shared_bytes : int
+            Dynamic shared memory per block, in bytes. The kernel's limit is raised if need be.
+        hold_gil : bool
+            Keep the GIL during the driver call. Only where the launch queue can't be full and no host callback needs
+            the GIL: the call blocks then.
+
+        Returns
+        -------
+        BoundKernel
+
+        Raises
+        ------
+        TypeError, ValueError
+            A value is of the wrong type, or not possible on the device; the message names the limit.
+        """
+        return _bind(self, grid, block, stream, shared_bytes, hold_gil)
+
+    def __getitem__(self, configuration):
+        """``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared_bytes]``.
+
+        The same as `bind`, but for an int as stream other than 0, 1 and 2 (the default streams), which is a TypeError:
+        it is more likely a number of bytes than a handle.
+        """
+        cdef Py_ssize_t given = len(configuration) if isinstance(configuration, tuple) else 0
+        if not 2 <= given <= 4:
+            raise TypeError(
+                f"kernel {self.name!r} takes [grid, block], [grid, block, stream] or [grid, block, stream, "
+                f"shared_bytes]; got [{configuration!r}]")
+        stream = configuration[2] if given > 2 else None
+        if isinstance(stream, int) and not 0 <= stream <= LAST_DEFAULT_STREAM:
+            raise TypeError(
+                f"kernel {self.name!r} takes a stream in third place, not the int {stream!r}: pass a Stream, or a "
+                f"handle by bind(..., stream={stream!r}); shared_bytes is in fourth place")
+        return _bind(self, configuration[0], configuration[1], stream, configuration[3] if given > 3 else 0, False)
+
+    def launch(self, grid, block, *args, stream=None, shared_bytes=0):
+        """Launch once. See `bind` for the parameters; `args` are the kernel's arguments."""
+        _bind(self, grid, block, stream, shared_bytes, False)(*args)
+
+    def __reduce__(self):
+        raise TypeError("a Kernel belongs to one process and can't be pickled: pickle its KernelLoaderSpec")
+
+    def __repr__(self):
+        state = ", unloaded" if self.module_.is_unloaded else ""
+        return f"<se_cy.Kernel {self.name!r} on device {self.module_.context.ordinal}, {self.count} parameters{state}>"
+
+
+@cython.final
+@cython.freelist(16)
+cdef class BoundKernel:
+    """A kernel with grid, block and stream fixed: ``bound(*args)`` launches it. Made by `Kernel.bind`."""
+
+    def __call__(self, *args, **kwargs):
+        """Launch: check and pack the arguments, then one driver call (`cuLaunchKernel`).
+
+        Raises
+        ------
+        TypeError, ValueError, OverflowError
+            Wrong number of arguments, or one that does not fit its parameter. Nothing was launched.
+        ModuleUnloadedError, ContextResetError
+            The kernel is gone.
+        CudaError
+            The driver refused the launch, or reports the failure of earlier work.
+        """
+        if kwargs:
+            _refuse_keywords(self, kwargs)
+        return _launch(self, <PyObject *const *>PySequence_Fast_ITEMS(args), len(args), NULL)
+
+    @property
+    def grid(self):
+        """Blocks in x, y and z."""
+        return self.grid_[0], self.grid_[1], self.grid_[2]
+
+    @property
+    def block(self):
+        """Threads per block in x, y and z."""
+        return self.block_[0], self.block_[1], self.block_[2]
+
+    @property
+    def shared_bytes(self):
+        """Dynamic shared memory per block, in bytes."""
+        return self.shared_bytes_
+
+    def __reduce__(self):
+        raise TypeError("a BoundKernel belongs to one process and can't be pickled")
+
+    def __repr__(self):
+        return f"<se_cy.BoundKernel {self.kernel.name!r}: grid {self.grid}, block {self.block}, " \
+               f"stream {<uintptr_t>self.cu_stream:#x}, {self.shared_bytes_} bytes of dynamic shared memory>"
+
+
+cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyObject *keywords):
+    cdef Kernel kernel = self.kernel
+    cdef LoadedModule loaded = self.loaded
+    cdef Py_ssize_t i
+    cdef Py_ssize_t given = PyVectorcall_NARGS(nargsf)
+    cdef char *values
+    cdef void **pointers
+    cdef Destination to
+    cdef CUresult status
+    if keywords != NULL:
+        _refuse_keywords(self, <object>keywords)
+    if given != kernel.count:
+        raise TypeError(f"kernel {kernel.name!r} takes {kernel.count} arguments; got {given}")
+    guard()
+    # At most 32,764 bytes of values and as many pointers: read_layout refuses more.
+    values = <char *>alloca(kernel.nbytes + kernel.count * sizeof(void *))
+    pointers = <void **>(values + kernel.nbytes)
+    to.kernel_name = kernel.slot.name
+    to.module = <PyObject *>loaded
+    for i in range(given):
+        to.parameter = &kernel.layout[i]
+        to.position = i
+        pointers[i] = values + kernel.layout[i].offset
+        pack_argument(&to, args[i], <char *>pointers[i])
+    # A handle of a dead incarnation may be that of another function by now: the driver would launch it.
+    if loaded.is_unloaded or loaded.incarnation != loaded.context.incarnation:
+        loaded.require_loaded(f"kernel {kernel.name!r}")
+    if self.is_empty:
+        return None
+    # Counted under the GIL: unloading waits for launches that are on their way.
+    loaded.launches += 1
+    try:
+        if self.needs_context:
+            with nogil:
+                status = _launch_in_context(self, pointers)
+        elif self.hold_gil:
+            status = _call_driver(self, pointers)
+        else:
+            with nogil:
+                status = _call_driver(self, pointers)
+    finally:
+        loaded.launches -= 1
+    if status != CUresult.CUDA_SUCCESS:
+        _launch_failed(self, status)
+    return None
+
+
+cdef inline CUresult _call_driver(BoundKernel self, void **pointers) except? CUresult.CUDA_ERROR_NOT_FOUND nogil:
+    return cydriver.cuLaunchKernel(
+        <CUfunction>self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
+        self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, <CUstream>self.cu_stream, pointers, NULL)
+
+
+cdef CUresult _launch_in_context(BoundKernel self, void **pointers) except? CUresult.CUDA_ERROR_NOT_FOUND nogil:
+    cdef CUresult status
+    cdef int entered = enter(self.loaded.context)
+    try:
+        status = _call_driver(self, pointers)
+    finally:
+        leave(entered)
+    return status
+
+
+cdef int _refuse_keywords(BoundKernel self, object names) except -1:
+    names = tuple(names)
+    if names:
+        raise TypeError(f"kernel {self.kernel.name!r} takes no keyword arguments; got {', '.join(names)}")
+    return 0
+
+
+cdef int _launch_failed(BoundKernel self, CUresult status) except -1:
+    cdef Kernel kernel = self.kernel
+    cdef PrimaryContext context = self.loaded.context
+    if status == CUresult.CUDA_ERROR_INVALID_HANDLE or status == CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED:
+        context.require_incarnation(self.loaded.incarnation, f"kernel {kernel.name!r}")
+    error = error_of(status, "cuLaunchKernel")
+    message = (f"{error.args[0]}\n  the launch: kernel {kernel.name!r} on device {context.ordinal}, grid {self.grid}, "
+               f"block {self.block}, {self.shared_bytes_} bytes of dynamic shared memory")
+    if (status == CUresult.CUDA_ERROR_INVALID_VALUE or status == CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES):
+        attributes = kernel.attributes
+        message += (f"\n  the kernel: {attributes.registers} registers per thread, blocks of at most "
+                    f"{attributes.max_threads_per_block} threads, {attributes.shared_bytes} bytes of static shared "
+                    f"memory")
+    error.args = (message,)
+    raise error
+
+
+cdef int _attribute(Kernel kernel, int attribute) except? -1:
+    cdef int value = 0
+    check(cydriver.cuFuncGetAttribute(
+        &value, <CUfunction_attribute>attribute, <CUfunction>kernel.slot.cu_function), "cuFuncGetAttribute")
+    return value
+
+
+cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, object shared_bytes, bint hold_gil):
+    cdef BoundKernel bound = BoundKernel.__new__(BoundKernel)
+    cdef PrimaryContext context = kernel.module_.context
+    cdef unsigned long long threads
+    if kernel.module_.is_unloaded or kernel.module_.incarnation != context.incarnation:
+        kernel.module_.require_loaded(f"kernel {kernel.name!r}")
+    bound.kernel = kernel
+    bound.loaded = kernel.module_
+    bound.cu_function = kernel.slot.cu_function
+    bound.hold_gil = hold_gil
+    read_dimensions(grid, bound.grid_, context.limits.grid, "grid")
+    read_dimensions(block, bound.block_, context.limits.block, "block")
+    bound.is_empty = not (bound.grid_[0] and bound.grid_[1] and bound.grid_[2])
+    threads = <unsigned long long>bound.block_[0] * bound.block_[1] * bound.block_[2]
+    if threads == 0:
+        raise ValueError(f"a block has at least one thread in each dimension; got {bound.block}")
+    if threads > context.limits.threads_per_block:
+        raise ValueError(f"a block has at most {context.limits.threads_per_block} threads on this device; "
+                         f"got {bound.block}, which is {threads}")
+    _set_stream(bound, stream)
+    if shared_bytes is not 0:
+        _set_shared_bytes(bound, shared_bytes)
+    bound.vectorcall = <vectorcallfunc>_launch
+    return bound
+
+
+cdef int _set_stream(BoundKernel bound, object stream) except -1:
+    cdef PrimaryContext context = bound.loaded.context
+    cdef uintptr_t handle = 0
+    if stream is None:
+        pass
+    elif type(stream) is Stream:
+        (<Stream>stream).require_open()
+        if (<Stream>stream).context is not context:
+            raise ValueError(f"{stream!r} is of another device than kernel {bound.kernel.name!r}, which is on device "
+                             f"{context.ordinal}")
+        handle = <uintptr_t>(<Stream>stream).cu_stream
+        bound.stream_owner = stream
+    elif isinstance(stream, int):
+        if not 0 <= stream < 2**64:
+            raise ValueError(f"a stream handle is 0 to 2**64 - 1; got {stream}")
+        handle = stream
+    else:
+        protocol = getattr(stream, "__cuda_stream__", None)
+        if protocol is None:
+            raise TypeError(f"a stream is a se_cy.Stream, an int handle, or an object with __cuda_stream__; got "
+                            f"{stream!r} of type {type(stream).__name__}")
+        version, number = protocol()
+        handle = operator.index(number)
+        bound.stream_owner = stream
+    bound.cu_stream = <void *>handle
+    bound.needs_context = handle <= LAST_DEFAULT_STREAM or library.driver_version < FREE_OF_CURRENT_CONTEXT
+    return 0
+
+
+cdef int _set_shared_bytes(BoundKernel bound, object shared_bytes) except -1:
+    cdef Kernel kernel = bound.kernel
+    cdef PrimaryContext context = bound.loaded.context
+    cdef int entered
+    cdef int limit
+    asked = operator.index(shared_bytes)
+    if asked < 0:
+        raise ValueError(f"shared_bytes is not negative; got {asked}")
+    entered = enter(context)
+    try:
+        if asked > _attribute(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES):
+            static = _attribute(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+            if asked + static > context.limits.shared_bytes_opt_in:
+                raise ValueError(
+                    f"kernel {kernel.name!r}: {asked} bytes of dynamic and {static} bytes of static shared memory are "
+                    f"more than the {context.limits.shared_bytes_opt_in} bytes a block can have on this device")
+            # Only ever raised: another user of the same function may need what is there.
+            check(cydriver.cuFuncSetAttribute(
+                <CUfunction>kernel.slot.cu_function,
+                CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, asked), "cuFuncSetAttribute")
+    finally:
+        leave(entered)
+    bound.shared_bytes_ = asked
+    return 0
+
+
+cdef Kernel kernel_of(LoadedModule module, str name):
+    """The kernel of that name, the same object while one lives; `name` is interned."""
+    cdef FunctionSlot *slot = module.slot_of(name)
+    cdef Kernel kernel
+    cdef Parameter *last
+    cdef int entered
+    if slot.kernel != NULL:
+        return <Kernel>slot.kernel
+    kernel = Kernel.__new__(Kernel)
+    kernel.module_ = module
+    module.require_loaded(f"kernel {name!r}")
+    entered = enter(module.context)
+    try:
+        kernel.layout = read_layout(slot.cu_function, module.code, name, &kernel.count)
+    finally:
+        leave(entered)
+    if slot.kernel != NULL:
+        return <Kernel>slot.kernel  # made meanwhile, by what a garbage collection ran
+    if kernel.count:
+        last = &kernel.layout[kernel.count - 1]
+        # Rounded up, so that the pointers behind the values are aligned.
+        kernel.nbytes = (last.offset + last.nbytes + 15) & ~<unsigned int>15
+    kernel.slot = slot
+    slot.kernel = <PyObject *>kernel
+    return kernel
+
+
+cdef Module module_over(LoadedModule loaded):
+    cdef Module module = Module.__new__(Module)
+    module.loaded = loaded
+    return module
+
+
+cdef int _enable_vectorcall() except -1:
+    cdef BoundKernel sample = BoundKernel.__new__(BoundKernel)
+    se_cy_set_vectorcall(<PyTypeObject *>BoundKernel, <char *>&sample.vectorcall - <char *><PyObject *>sample)
+    return 0
+
+
+_enable_vectorcall()
+se_cy_set_new(<PyTypeObject *>BoundKernel, se_cy_refuse_new)
+se_cy_set_new(<PyTypeObject *>Kernel, se_cy_refuse_new)
+se_cy_set_new(<PyTypeObject *>Module, se_cy_refuse_new)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+from se_cy.code.interned cimport Code
+from se_cy.driver.context cimport PrimaryContext
+
+
+cdef enum ParameterKind:
+    PARAMETER_UNKNOWN    # only the size is known
+    PARAMETER_INTEGER    # either signedness; of 8 bytes it may be a pointer
+    PARAMETER_POINTER
+    PARAMETER_FLOAT
+    PARAMETER_BYTES      # a struct, an array, a half
+
+
+cdef struct Parameter:   # 16 bytes
+    unsigned int offset
+    unsigned int nbytes
+    unsigned int kind
+    unsigned int is_from_ptx
+
+
+cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int *count) except NULL
+cdef str describe_parameter(const Parameter *parameter)
+cdef tuple parameter_infos(const Parameter *layout, unsigned int count)

@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of a kernel: offsets and sizes from the driver, kinds from the declaration in PTX.
+
+Floor 4. Read once per kernel, under the GIL; the result is never changed.
+"""
+from typing import NamedTuple
+
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cuda.bindings cimport cydriver
+from cuda.bindings.cydriver cimport CUfunction, CUresult
+from libc.string cimport memcmp
+
+from se_cy.code.interned cimport KIND_PTX, Code
+from se_cy.driver.status cimport check
+
+# Parameters of a kernel take at most this many bytes in all, and none takes less than one.
+cdef unsigned int MAXIMUM_BYTES = 32764
+
+cdef extern from "<string.h>" nogil:
+    void *memmem(const void *haystack, size_t haystack_size, const void *needle, size_t needle_size)
+
+cdef tuple _kind_names = ("unknown", "integer", "pointer", "float", "bytes")
+
+
+class ParameterInfo(NamedTuple):
+    """One parameter of a kernel: an item of `Kernel.parameters`.
+
+    Attributes
+    ----------
+    offset, nbytes : int
+        Where the driver takes it from in the parameter buffer, in bytes.
+    kind : str
+        "integer", "pointer", "float", "bytes" (by value: a struct, array or half), or "unknown".
+    source : str
+        Where the kind is known from: "ptx", or "driver" where only the size is known.
+    """
+
+    offset: int
+    nbytes: int
+    kind: str
+    source: str
+
+
+cdef tuple parameter_infos(const Parameter *layout, unsigned int count):
+    return tuple([
+        ParameterInfo(layout[i].offset, layout[i].nbytes, _kind_names[layout[i].kind],
+                      "ptx" if layout[i].is_from_ptx else "driver")
+        for i in range(count)
+    ])
+
+
+cdef str describe_parameter(const Parameter *parameter):
+    """For messages: "a 4-byte float"."""
+    if parameter.kind == PARAMETER_UNKNOWN:
+        return f"a {parameter.nbytes}-byte value"
+    if parameter.kind == PARAMETER_BYTES:
+        return f"{parameter.nbytes} bytes by value"
+    if parameter.kind == PARAMETER_POINTER:
+        return "a pointer"
+    if parameter.kind == PARAMETER_INTEGER and parameter.nbytes == 8:
+        return "a pointer or 8-byte integer"
+    return f"{'an' if parameter.nbytes == 8 else 'a'} {parameter.nbytes}-byte {_kind_names[parameter.kind]}"
+
+
+cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int *count) except NULL:
+    """The layout of a function's parameters, in memory that the caller frees with PyMem_Free."""
+    cdef Parameter *layout = NULL
+    cdef CUresult status
+    cdef size_t offset, nbytes
+    cdef unsigned int n = 0
+    cdef unsigned int i
+    while True:
+        status = cydriver.cuFuncGetParamInfo(<CUfunction>cu_function, n, &offset, &nbytes)
+        if status == CUresult.CUDA_ERROR_INVALID_VALUE:
+            break
+        check(status, "cuFuncGetParamInfo")
+        n += 1
+    layout = <Parameter *>PyMem_Malloc((n or 1) * sizeof(Parameter))
+    if layout == NULL:
+        raise MemoryError()
+    try:
+        for i in range(n):
+            check(cydriver.cuFuncGetParamInfo(<CUfunction>cu_function, i, &offset, &nbytes), "cuFuncGetParamInfo")
+            if nbytes == 0 or offset + nbytes > MAXIMUM_BYTES:
+                raise RuntimeError(f"the driver says that parameter {i} of kernel {name!r} is {nbytes} bytes at {offset}")
+            layout[i].offset = <unsigned int>offset
+            layout[i].nbytes = <unsigned int>nbytes
+            layout[i].kind = PARAMETER_UNKNOWN
+            layout[i].is_from_ptx = 0
+        if code.c_kind == KIND_PTX and n > 0:
+            _add_kinds(layout, n, code.data, name.encode())
+    except:
+        PyMem_Free(layout)
+        raise
+    count[0] = n
+    return layout
+
+
+cdef int _add_kinds(Parameter *layout, unsigned int n, bytes ptx, bytes name) except -1:
+    """Fill in the kinds that the entry's declaration in the PTX gives.
+
+    A declaration is believed only if it agrees with the driver on the number and size of the parameters: what looks
+    like one may stand in a comment.
+    """
+    cdef Declaration declaration
+    cdef const char *text = PyBytes_AS_STRING(ptx)
+    cdef const char *end = text + PyBytes_GET_SIZE(ptx)
+    cdef const char *at = text
+    cdef unsigned int i
+    while True:
+        at = <const char *>memmem(at, end - at, <const char *>b".entry", 6)
+        if at == NULL:
+            return 0
+        at += 6
+        declaration = Declaration.__new__(Declaration)
+        declaration.at, declaration.end = at, end
+        if not declaration.is_of(name):
+            continue
+        found = declaration.parameters(n)
+        if found is None or len(found) != n:
+            continue
+        if any(nbytes != layout[j].nbytes for j, (kind, nbytes) in enumerate(found)):
+            continue
+        for i in range(n):
+            layout[i].kind = found[i][0]
+            layout[i].is_from_ptx = 1
+        return 0
+
+
+cdef dict _type_to_kind = {
+    b"u8": (PARAMETER_INTEGER, 1), b"s8": (PARAMETER_INTEGER, 1), b"b8": (PARAMETER_INTEGER, 1),
+    b"u16": (PARAMETER_INTEGER, 2), b"s16": (PARAMETER_INTEGER, 2), b"b16": (PARAMETER_BYTES, 2),
+    b"u32": (PARAMETER_INTEGER, 4), b"s32": (PARAMETER_INTEGER, 4), b"b32": (PARAMETER_UNKNOWN, 4),
+    b"u64": (PARAMETER_INTEGER, 8), b"s64": (PARAMETER_INTEGER, 8), b"b64": (PARAMETER_UNKNOWN, 8),
+    b"f16": (PARAMETER_BYTES, 2), b"f16x2": (PARAMETER_BYTES, 4), b"bf16": (PARAMETER_BYTES, 2),
+    b"f32": (PARAMETER_FLOAT, 4), b"f64": (PARAMETER_FLOAT, 8), b"b128": (PARAMETER_BYTES, 16),
+}
+
+
+cdef class Declaration:
+    """Reads one `.entry name ( .param ..., ... )`, token by token, from just behind `.entry`."""
+
+    cdef const char *at
+    cdef const char *end
+
+    cdef bytes token(self):
+        """The next word or single sign; empty at the end."""
+        cdef const char *start
+        while self.at < self.end:
+            if self.at[0] in b" \t\r\n":
+                self.at += 1
+            elif self.at[0] == b"/" and self.at + 1 < self.end and self.at[1] == b"/":
+                while self.at < self.end and self.at[0] != b"\n":
+                    self.at += 1
+            elif self.at[0] == b"/" and self.at + 1 < self.end and self.at[1] == b"*":
+                self.at = <const char *>memmem(self.at, self.end - self.at, <const char *>b"*/", 2)
+                if self.at == NULL:
+                    self.at = self.end
+                else:
+                    self.at += 2
+            else:
+                break
+        start = self.at
+        while self.at < self.end and self.at[0] not in b" \t\r\n/,()[]{};":
+            self.at += 1
+        if self.at == start and self.at < self.end:
+            self.at += 1
+        return start[:self.at - start]
+
+    cdef bint is_of(self, bytes name):
+        return self.at < self.end and self.at[0] in b" \t\r\n/" and self.token() == name
+
+    cdef list parameters(self, unsigned int limit):
+        """(kind, size) of each parameter; None if this is no declaration, or has more than `limit`."""
+        cdef bytes token = self.token()
+        found = []
+        if token != b"(":
+            return None
+        token = self.token()
+        while token == b".param" and len(found) < limit:
+            one = self.parameter()
+            if one is None:
+                return None
+            found.append(one)
+            token = self.token()
+            if token == b",":
+                token = self.token()
+        return found if token == b")" else None
+
+    cdef tuple parameter(self):
+        # What stands behind `.param`: [.align N] .type [.ptr [.space] [.align N]] name [ "[" N "]" ]
+        cdef bytes token = self.token()
+        kind = None
+        nbytes = 0
+        is_pointer = False
+        while token.startswith(b"."):
+            if token == b".align":
+                self.token()
+            elif token == b".ptr":
+                is_pointer = True
+            elif token[1:] in _type_to_kind:
+                kind, nbytes = _type_to_kind[token[1:]]
+            token = self.token()
+        if kind is None:
+            return None
+        if is_pointer:
+            kind = PARAMETER_POINTER
+        # Only an array is followed by a bracket; a look ahead that finds none is taken back.
+        at = <size_t>self.at
+        if self.token() == b"[":
+            extent = self.token()
+            if not extent.isdigit() or self.token() != b"]":
+                return None
+            return PARAMETER_BYTES, nbytes * int(extent)
+        self.at = <const char *><size_t>at
+        return kind, nbytes

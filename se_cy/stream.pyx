@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Stream: an ordered queue of work on one device.
+
+Floor 3. May be shared by threads.
+"""
+cimport cython
+from cpython.object cimport PyTypeObject
+from cuda.bindings cimport cydriver
+from cuda.bindings.cydriver cimport CUresult, CUstream, CUstream_flags
+from libc.stdint cimport uintptr_t
+
+from se_cy.driver.context cimport PrimaryContext, enter, leave
+from se_cy.driver.guards cimport guard, may_release
+from se_cy.driver.status cimport check
+from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
+
+from se_cy.driver.status import CudaError
+
+
+@cython.final
+@cython.no_gc_clear
+cdef class Stream:
+    """An ordered queue of work. Made by `Device.create_stream`; a context manager that closes it."""
+
+    def __dealloc__(self):
+        if self.is_owned and not self.is_closed and may_release():
+            try:
+                _destroy(self)
+            except CudaError:
+                pass  # a lost context answers its first fault to everything, and that was raised where it was found
+
+    @property
+    def device(self):
+        """The Device it is on."""
+        return self.context.device
+
+    @property
+    def handle(self):
+        """The `CUstream` as an int, borrowed: whoever keeps it keeps this object."""
+        self.require_open()
+        return <uintptr_t>self.cu_stream
+
+    def __cuda_stream__(self):
+        """The protocol by which other packages take this stream: (version, handle)."""
+        return 0, self.handle
+
+    def synchronize(self):
+        """Wait until all work queued so far is done (`cuStreamSynchronize`).
+
+        Raises
+        ------
+        CudaError
+            The work failed; or the stream is of a context that was reset.
+        """
+        cdef CUresult status
+        cdef CUstream cu_stream
+        cdef int entered
+        self.require_open()
+        cu_stream = <CUstream>self.cu_stream
+        entered = enter(self.context)
+        try:
+            with nogil:
+                status = cydriver.cuStreamSynchronize(cu_stream)
+        finally:
+            leave(entered)
+        check(status, "cuStreamSynchronize")
+
+    @property
+    def is_done(self):
+        """True if no work is pending (`cuStreamQuery`)."""
+        cdef CUresult status
+        cdef int entered
+        self.require_open()
+        entered = enter(self.context)
+        try:
+            status = cydriver.cuStreamQuery(<CUstream>self.cu_stream)
+        finally:
+            leave(entered)
+        if status == CUresult.CUDA_ERROR_NOT_READY:
+            return False
+        check(status, "cuStreamQuery")
+        return True
+
+    def close(self):
+        """Destroy the stream; work queued on it still runs. Closing again, or the default stream, does nothing."""
+        guard()
+        if self.is_owned and not self.is_closed:
+            self.is_closed = True
+            _destroy(self)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def __reduce__(self):
+        raise TypeError("a Stream belongs to one process and can't be pickled")
+
+    def __repr__(self):
+        state = "closed" if self.is_closed else f"{<uintptr_t>self.cu_stream:#x}" if self.is_owned else "legacy default"
+        return f"<se_cy.Stream of device {self.context.ordinal}: {state}>"
+
+    cdef int require_open(self) except -1:
+        guard()
+        if self.is_closed:
+            raise ValueError(f"{self!r} can't be used any more")
+        if self.is_owned:
+            self.context.require_incarnation(self.incarnation, "the stream")
+        return 0
+
+
+cdef int _destroy(Stream stream) except -1:
+    if not stream.context.is_incarnation(stream.incarnation):
+        return 0
+    return check(cydriver.cuStreamDestroy(<CUstream>stream.cu_stream), "cuStreamDestroy")
+
+
+cdef Stream create_stream(PrimaryContext context, bint non_blocking, int priority):
+    cdef Stream stream = Stream.__new__(Stream)
+    cdef CUstream cu_stream = NULL
+    cdef unsigned int flags = CUstream_flags.CU_STREAM_NON_BLOCKING if non_blocking else CUstream_flags.CU_STREAM_DEFAULT
+    cdef CUresult status
+    cdef int entered
+    context.ensure()
+    stream.context = context
+    entered = enter(context)
+    try:
+        with nogil:
+            status = cydriver.cuStreamCreateWithPriority(&cu_stream, flags, priority)
+    finally:
+        leave(entered)
+    check(status, "cuStreamCreateWithPriority")
+    stream.cu_stream = cu_stream
+    stream.incarnation = context.incarnation
+    stream.is_owned = True
+    return stream
+
+
+cdef Stream legacy_default_stream(PrimaryContext context):
+    cdef Stream stream = Stream.__new__(Stream)
+    context.ensure()
+    stream.context = context
+    stream.incarnation = context.incarnation
+    return stream
+
+
+se_cy_set_new(<PyTypeObject *>Stream, se_cy_refuse_new)
