@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 import ctypes
 import enum
+import pathlib
 import struct
 
 import numpy as np
 import pytest
 
 import se_cy
+
+KERNELS = pathlib.Path(__file__).parent / "kernels"
 
 
 class Colour(enum.IntEnum):
@@ -189,8 +192,6 @@ def test_memory_of_another_device_is_refused(kernel_of):
 
 @pytest.mark.gpu
 def test_cubin_parameters_are_checked_by_width(device):
-    from test_parameters import KERNELS
-
     if device.compute_capability[0] != 9:
         pytest.skip("the cubin is for sm_90")
     spec = se_cy.KernelLoaderSpec("every_width").add_cubin((KERNELS / "arguments_sm90.cubin").read_bytes())

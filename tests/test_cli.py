@@ -1,13 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
+import importlib.metadata
 import os
 import subprocess
-import sysconfig
 
 import pytest
 
 import se_cy
 
-SE_CY = os.path.join(sysconfig.get_path("scripts"), "se_cy")
+# The console script, wherever the package was installed to.
+SE_CY = next(file.locate() for file in importlib.metadata.distribution("se_cy").files if file.name == "se_cy")
 
 
 def run(*arguments, **environment):

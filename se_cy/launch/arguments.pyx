@@ -128,7 +128,6 @@ cdef int refuse_argument(const Destination *to, PyObject *argument, str why=None
         memory.require_open()
         raise ContextResetError(f"kernel {<object>to.kernel_name!r} was loaded before the primary context of device "
                                 f"{memory.context.ordinal} was reset", hint="create the kernel again")
-    if isinstance(value, float) and to.parameter.kind in (PARAMETER_FLOAT, PARAMETER_UNKNOWN) and (
-            to.parameter.nbytes == 4):
+    if type(value) is float and to.parameter.nbytes == 4 and to.parameter.kind in (PARAMETER_FLOAT, PARAMETER_UNKNOWN):
         raise OverflowError(f"{_given(to, argument)} is out of range for {parameter}")
     raise TypeError(f"{_given(to, argument)} does not fit {parameter}" + (f": it {why}" if why else ""))
