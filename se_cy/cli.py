@@ -14,7 +14,8 @@ def has_gpu():
     A process that has loaded the real driver, even one without devices, can't use the emulated one any more.
     """
     probe = "import sys, se_cy; sys.exit(0 if se_cy.is_available() else 1)"
-    return subprocess.run([sys.executable, "-c", probe], capture_output=True).returncode == 0
+    # -P: in a checkout, the current folder has an uncompiled se_cy.
+    return subprocess.run([sys.executable, "-P", "-c", probe], capture_output=True).returncode == 0
 
 
 def version_of(package):

@@ -119,8 +119,8 @@ cdef class DeviceMemory:
         """Free the memory. Closing again does nothing.
 
         Memory that was allocated on a stream is freed in that stream's order, without waiting. Other memory is freed
-        after a wait for all work of the device; dropping the last reference instead leaves that to a later
-        `Device.synchronize`, `close` or `Device.allocate`.
+        after a wait for all work of the device, which must not happen while a stream is captured; dropping the last
+        reference instead leaves it to a later `Device.synchronize`, `close` or `Device.allocate`.
         """
         guard()
         if not self.is_closed:
@@ -180,9 +180,15 @@ cdef int _copy_from_host(DeviceMemory memory, array) except -1:
 
 
 cdef int _copy(DeviceMemory memory, void *host, bint is_to_host) except -1 nogil:
-    cdef CUstream cu_stream = <CUstream>(memory.stream.cu_stream if memory.stream is not None else NULL)
+    cdef CUstream cu_stream = NULL
     cdef int entered = enter(memory.context)
     try:
+        if memory.stream is not None:
+            if memory.stream.is_closed:
+                # Work that was queued on it may still run, and no other stream is ordered after it.
+                check(cydriver.cuCtxSynchronize(), "cuCtxSynchronize")
+            else:
+                cu_stream = <CUstream>memory.stream.cu_stream
         if is_to_host:
             check(cydriver.cuMemcpyDtoHAsync(host, <CUdeviceptr>memory.pointer, memory.nbytes, cu_stream),
                   "cuMemcpyDtoHAsync")
@@ -216,7 +222,7 @@ cdef int _release(DeviceMemory memory) except -1:
         finally:
             leave(entered)
     # Which streams have work that uses it is not known, and the driver's cuMemFree does not wait for any.
-    context.to_free.append((pointer, memory.incarnation))
+    context.to_free.append((pointer, memory.incarnation, memory.nbytes))
     context.bytes_to_free += memory.nbytes
     return 0
 

@@ -3,6 +3,8 @@
 
 Floor 3. May be shared by threads.
 """
+import operator
+
 cimport cython
 from cpython.object cimport PyTypeObject
 from cuda.bindings cimport cydriver
@@ -119,9 +121,11 @@ cdef int _destroy(Stream stream) except -1:
 cdef Stream create_stream(PrimaryContext context, bint non_blocking, int priority):
     cdef Stream stream = Stream.__new__(Stream)
     cdef CUstream cu_stream = NULL
-    cdef unsigned int flags = CUstream_flags.CU_STREAM_NON_BLOCKING if non_blocking else CUstream_flags.CU_STREAM_DEFAULT
+    cdef unsigned int flags = CUstream_flags.CU_STREAM_DEFAULT
     cdef CUresult status
     cdef int entered
+    if non_blocking:
+        flags = CUstream_flags.CU_STREAM_NON_BLOCKING
     context.ensure()
     stream.context = context
     entered = enter(context)
@@ -142,6 +146,28 @@ cdef Stream legacy_default_stream(PrimaryContext context):
     context.ensure()
     stream.context = context
     stream.incarnation = context.incarnation
+    return stream
+
+
+cdef object handle_of(object stream, PrimaryContext context, uintptr_t *handle):
+    """The handle of whatever a caller may give as stream; returns the object that must outlive its use, or None."""
+    if type(stream) is Stream:
+        (<Stream>stream).require_open()
+        if (<Stream>stream).context is not context:
+            raise ValueError(f"{stream!r} is of another device than device {context.ordinal}")
+        handle[0] = <uintptr_t>(<Stream>stream).cu_stream
+        return stream
+    if isinstance(stream, int) and not isinstance(stream, bool):
+        if not 0 <= stream < 2**64:
+            raise ValueError(f"a stream handle is 0 to 2**64 - 1; got {stream}")
+        handle[0] = stream
+        return None
+    protocol = getattr(stream, "__cuda_stream__", None)
+    if protocol is None:
+        raise TypeError(f"a stream is a se_cy.Stream, an int handle, or an object with __cuda_stream__; got "
+                        f"{stream!r} of type {type(stream).__name__}")
+    _, number = protocol()
+    handle[0] = operator.index(number)
     return stream
 
 

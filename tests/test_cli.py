@@ -27,7 +27,7 @@ def test_demo_says_where_it_runs_and_is_right(on_emulator):
     result = run("demo", **on_emulator)
     assert result.returncode == 0 and result.stderr == "", result.stderr
     lines = result.stdout.splitlines()
-    assert lines[0].startswith("se_cy demo on the emulated driver")
+    assert lines[0].startswith("se_cy demo on the emulated driver, as SE_CY_DRIVER asks")
     assert lines[1] == "saxpy of 1,000,000 float32: equal to NumPy"
     assert "ns" in lines[2] and "hits=" in lines[3] and "loads=1" in lines[3]
 
@@ -64,3 +64,14 @@ def test_info_without_a_driver_says_why(tmp_path):
 def test_unknown_command_is_refused():
     result = run("launch")
     assert result.returncode == 2 and "info" in result.stderr and "demo" in result.stderr
+
+
+@pytest.mark.emulator
+def test_a_gpu_is_looked_for_by_the_installed_package_also_in_a_checkout(monkeypatch, tmp_path):
+    from se_cy import cli
+
+    (tmp_path / "se_cy").mkdir()
+    (tmp_path / "se_cy" / "__init__.py").write_text("raise ImportError('the uncompiled source')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SE_CY_DRIVER", "emulator")
+    assert cli.has_gpu()

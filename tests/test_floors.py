@@ -16,7 +16,7 @@ FLOORS = [
     ["driver.guards", "driver.status", "driver.library", "driver.context"],
     ["code.interned", "code.target", "code.spec", "code.table", "code.modules"],
     ["stream", "memory"],
-    ["launch.parameters", "launch.arguments", "launch.dimensions", "launch.kernel"],
+    ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.kernel"],
     ["device"],
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}

@@ -135,8 +135,8 @@ def test_block_with_a_zero_is_refused(kernel_of, block):
         (2**32 + 1, 1, "grid.x.*4294967297"),
         (-1, 1, "grid.x.*-1"),
         (1, (32, 33, 1), "at most 1024 threads.*1056"),
-        (1, (1, 1, 65), "block.z is 0 to 64"),
-        (1, 1025, "block.x is 0 to 1024"),
+        (1, (1, 1, 65), "block.z is 1 to 64"),
+        (1, 1025, "block.x is 1 to 1024"),
     ],
 )
 def test_launch_beyond_a_limit_names_dimension_value_and_limit(kernel_of, grid, block, message):
@@ -174,10 +174,17 @@ def test_stream_that_is_none_is_refused(device, kernel_of):
         kernel[1, 1, "stream"]
     with pytest.raises(ValueError, match="-1"):
         kernel.bind(1, 1, stream=-1)
+    for bad in (True, False):
+        with pytest.raises(TypeError):
+            kernel[1, 1, bad]
+        with pytest.raises(TypeError):
+            kernel.bind(1, 1, stream=bad)
     stream = device.create_stream()
+    bound = kernel[1, 1, stream]
     stream.close()
-    with pytest.raises(ValueError, match="closed"):
-        kernel[1, 1, stream]
+    for use in (bound, lambda: kernel[1, 1, stream]):
+        with pytest.raises(ValueError, match="closed"):
+            use()
 
 
 @pytest.mark.emulator

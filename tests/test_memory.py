@@ -70,7 +70,9 @@ def test_memory_on_a_stream_is_ordered_there(device, kernel_of):
     stream = device.create_stream(non_blocking=True)
     out = device.to_device(np.ones(4, np.int32), stream=stream)
     kernel_of("double_it")[1, 4, stream](out)
-    assert out.to_host().tolist() == [2] * 4
+    kernel_of("double_it")[1, 4, stream](out)
+    stream.close()
+    assert out.to_host().tolist() == [4] * 4
     out.close()
 
 

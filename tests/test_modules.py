@@ -165,6 +165,7 @@ def test_load_gives_a_module_with_its_kernels(device, arguments_ptx):
     module = device.load(arguments_ptx)
     assert "double_it" in module.kernels and module.device is device
     assert module["double_it"] is device.create_kernel(se_cy.KernelLoaderSpec("double_it").add_ptx(arguments_ptx))
+    assert "double_it" in module and "absent" not in module and len(module) == len(list(module)) == len(module.kernels)
     assert list(device.modules) == [module] and module.code is se_cy.Code(arguments_ptx)
     with pytest.raises(se_cy.KernelNotFoundError):
         module["absent"]
@@ -263,6 +264,18 @@ def test_kernels_modules_and_bound_kernels_refuse_pickling(device):
     import pickle
 
     kernel = device.create_kernel(spec_of(ptx(comment="pickle")))
-    for thing in (kernel, kernel.module, kernel[1, 1]):
+    for thing in (kernel, kernel.module, kernel[1, 1], device.modules):
         with pytest.raises(TypeError, match="pickled"):
             pickle.dumps(thing)
+
+
+@pytest.mark.emulator
+def test_module_whose_unload_fails_is_unloaded_by_the_next_attempt(device, emulator):
+    device.create_kernel(spec_of(ptx(comment="unload fails")))
+    live, before = emulator.live("modules"), device.modules.stats().unloads
+    emulator.fail("cuModuleUnload", nth=1, status=999)
+    with pytest.raises(se_cy.CudaError, match="cuModuleUnload"):
+        device.clear()
+    assert (emulator.live("modules"), device.modules.stats().unloads) == (live, before)
+    device.synchronize()
+    assert (emulator.live("modules"), device.modules.stats().unloads) == (live - 1, before + 1)

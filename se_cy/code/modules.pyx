@@ -131,7 +131,6 @@ cdef class LoadedModule:
         self.is_unloaded = True
         if cu_module == NULL:
             return 0
-        self.cu_module = NULL
         while self.launches:
             with nogil:
                 usleep(20)
@@ -139,6 +138,7 @@ cdef class LoadedModule:
         if may_release() and self.context.is_incarnation(self.incarnation):
             with nogil:
                 unload_module(cu_module)
+        self.cu_module = NULL
         return 0
 
 
@@ -233,6 +233,9 @@ cdef class ModuleCache:
     def __iter__(self):
         return iter([self.make_module(module) for module in _modules(self)])
 
+    def __reduce__(self):
+        raise TypeError("a ModuleCache belongs to one process and can't be pickled")
+
     def __repr__(self):
         return (f"<se_cy.ModuleCache of device {self.context.ordinal}: {len(self)} modules, "
                 f"{self.nbytes} bytes of code>")
@@ -286,7 +289,11 @@ cdef class ModuleCache:
         cdef LoadedModule module
         while self.to_unload:
             module = self.to_unload.pop()
-            module.unload()
+            try:
+                module.unload()
+            except:
+                self.to_unload.append(module)
+                raise
             self.unloads += 1
         return 0
 

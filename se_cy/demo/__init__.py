@@ -2,6 +2,7 @@
 """`se_cy demo`: one kernel through the cache and the launch path, checked and timed."""
 
 import importlib.resources
+import os
 import statistics
 import time
 
@@ -38,11 +39,15 @@ def run():
     import se_cy
     from se_cy.cli import has_gpu
 
-    if not has_gpu():
+    if os.environ.get("SE_CY_DRIVER") == "emulator":
+        where = "the emulated driver, as SE_CY_DRIVER asks"
+    elif has_gpu():
+        where = "the GPU"
+    else:
+        where = "the emulated driver, as no GPU answered"
         se_cy.use_emulator()
     device = se_cy.Device(0)
     major, minor = se_cy.driver_info().version
-    where = "the emulated driver, as no GPU answered" if device.is_emulated else "the GPU"
     print(f"se_cy demo on {where}: {device.name}, {device.arch}, CUDA {major}.{minor}")
 
     ptx = importlib.resources.files(__name__).joinpath("saxpy.ptx").read_bytes()

@@ -17,7 +17,7 @@ cdef class PrimaryContext:
     cdef void *cu_context            # NULL until the first use retains it
     cdef incarnation_t incarnation   # cuCtxGetId when it was retained
     cdef Limits limits
-    cdef list to_free                # (address, incarnation) of dropped memory that work may still use
+    cdef list to_free                # (address, incarnation, bytes) of dropped memory that work may still use
     cdef size_t bytes_to_free
 
     cdef int ensure(self) except -1

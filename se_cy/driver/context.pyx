@@ -71,7 +71,7 @@ cdef class PrimaryContext:
                     status = cydriver.cuCtxSynchronize()
                 check(status, "cuCtxSynchronize")
                 while dropped:
-                    address, incarnation = dropped[-1]
+                    address, incarnation, _ = dropped[-1]
                     if self.is_incarnation(incarnation):
                         free_memory(address)
                     dropped.pop()
@@ -79,6 +79,7 @@ cdef class PrimaryContext:
                 leave(entered)
         finally:
             self.to_free += dropped
+            self.bytes_to_free += sum([nbytes for _, _, nbytes in dropped])
         return 0
 
     cdef int require_incarnation(self, incarnation_t incarnation, str what) except -1:

@@ -34,7 +34,8 @@ cdef int _read(object value, Py_ssize_t i, unsigned int *dimensions, const unsig
     if not PyLong_CheckExact(value):
         value = _index(value, what)
     if not 0 <= value <= limits[i]:
-        raise ValueError(f"{what}.{'xyz'[i]} is 0 to {limits[i]} on this device; got {value}")
+        lowest = 1 if what == "block" else 0
+        raise ValueError(f"{what}.{'xyz'[i]} is {lowest} to {limits[i]} on this device; got {value}")
     n = value
     dimensions[i] = <unsigned int>n
     return 0

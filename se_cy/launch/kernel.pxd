@@ -4,6 +4,7 @@ from cpython.object cimport PyObject
 from se_cy.code.modules cimport FunctionSlot, LoadedModule
 from se_cy.launch.parameters cimport Parameter
 from se_cy.slots cimport vectorcallfunc
+from se_cy.stream cimport Stream
 
 
 cdef class Module:
@@ -25,7 +26,8 @@ cdef class BoundKernel:
     cdef void *cu_stream
     cdef LoadedModule loaded        # the kernel's: what its calls check and count
     cdef readonly Kernel kernel
-    cdef object stream_owner        # whose handle cu_stream is: it must outlive the launches
+    cdef Stream stream              # ours, whose handle cu_stream is: it must be open at each launch
+    cdef object stream_owner        # somebody else's object with that handle: it must outlive the launches
     cdef unsigned int grid_[3]
     cdef unsigned int block_[3]
     cdef unsigned int shared_bytes_

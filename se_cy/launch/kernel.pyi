@@ -1,21 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any, NamedTuple, final
+from collections.abc import Iterator
+from typing import Any, final
 
 from se_cy.code.interned import Code
 from se_cy.device import Device
+from se_cy.launch.attributes import KernelAttributes
 from se_cy.launch.parameters import ParameterInfo
 from se_cy.stream import Stream
 from se_cy.typing import Dimensions, SupportsCudaStream
-
-class KernelAttributes(NamedTuple):
-    max_threads_per_block: int
-    registers: int
-    shared_bytes: int
-    local_bytes: int
-    const_bytes: int
-    max_dynamic_shared_bytes: int
-    ptx_version: int
-    binary_version: int
 
 @final
 class Module:
@@ -26,6 +18,9 @@ class Module:
     @property
     def device(self) -> Device: ...
     def __getitem__(self, name: str) -> Kernel: ...
+    def __iter__(self) -> Iterator[str]: ...
+    def __len__(self) -> int: ...
+    def __contains__(self, name: object) -> bool: ...
 
 @final
 class Kernel:

@@ -3,28 +3,27 @@
 
 Floor 4. All may be shared by threads: arguments are packed on the caller's stack, counters change under the GIL.
 """
-import operator
 import sys
-from typing import NamedTuple
 
 cimport cython
 from cpython.mem cimport PyMem_Free
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cuda.bindings cimport cydriver
-from cuda.bindings.cydriver cimport CUcontext, CUfunction, CUfunction_attribute, CUresult, CUstream
+from cuda.bindings.cydriver cimport CUfunction, CUresult, CUstream
 from libc.stdint cimport uintptr_t
 
 from se_cy.code.modules cimport FunctionSlot, LoadedModule
 from se_cy.driver cimport library
 from se_cy.driver.context cimport PrimaryContext, enter, leave
 from se_cy.driver.guards cimport guard
-from se_cy.driver.status cimport check, error_of
+from se_cy.driver.status cimport error_of
 from se_cy.launch.arguments cimport Destination, pack_argument
+from se_cy.launch.attributes cimport allow_shared_bytes, read_attributes
 from se_cy.launch.dimensions cimport read_dimensions
 from se_cy.launch.parameters cimport Parameter, parameter_infos, read_layout
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new, se_cy_set_vectorcall, vectorcallfunc
-from se_cy.stream cimport Stream
+from se_cy.stream cimport LAST_DEFAULT_STREAM, Stream, handle_of
 
 cdef extern from *:
     """
@@ -37,41 +36,13 @@ cdef extern from *:
 # From CUDA 13 on, a launch on an explicit stream works whatever context is current.
 cdef int FREE_OF_CURRENT_CONTEXT = 13000
 
-# Stream handles that mean "the default stream of the current context": null, legacy, per thread.
-cdef uintptr_t LAST_DEFAULT_STREAM = 2
-
-
-class KernelAttributes(NamedTuple):
-    """What the driver says of a kernel (`cuFuncGetAttribute`); all sizes in bytes.
-
-    Attributes
-    ----------
-    max_threads_per_block : int
-        The largest block that the kernel's registers allow.
-    registers : int
-        Per thread.
-    shared_bytes, local_bytes, const_bytes : int
-        Static shared memory per block, local memory per thread, constant memory.
-    max_dynamic_shared_bytes : int
-        What a launch may ask for without raising the limit, which `bind` does where the device allows it.
-    ptx_version, binary_version : int
-        90 for 9.0.
-    """
-
-    max_threads_per_block: int
-    registers: int
-    shared_bytes: int
-    local_bytes: int
-    const_bytes: int
-    max_dynamic_shared_bytes: int
-    ptx_version: int
-    binary_version: int
-
-
 @cython.final
 @cython.no_gc
 cdef class Module:
-    """A loaded module: a mapping from names to its kernels. Made by `Device.load`."""
+    """A loaded module: a mapping from names to its kernels. Made by `Device.load`.
+
+    Iteration gives the names, like `kernels`.
+    """
 
     @property
     def kernels(self):
@@ -100,6 +71,15 @@ cdef class Module:
             raise TypeError(f"a kernel's name is a str; got {type(name).__name__}")
         self.loaded.require_loaded(f"kernel {name!r}")
         return kernel_of(self.loaded, sys.intern(str(name)))
+
+    def __iter__(self):
+        return iter(self.kernels)
+
+    def __len__(self):
+        return len(self.kernels)
+
+    def __contains__(self, name):
+        return name in self.kernels
 
     def __eq__(self, other):
         return isinstance(other, Module) and (<Module>other).loaded is self.loaded
@@ -157,20 +137,7 @@ cdef class Kernel:
     def attributes(self):
         """Registers, memory and limits: a `KernelAttributes`."""
         self.module_.require_loaded(f"kernel {self.name!r}")
-        entered = enter(self.module_.context)
-        try:
-            return KernelAttributes(
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS),
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION),
-                _attribute(self, CUfunction_attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION),
-            )
-        finally:
-            leave(entered)
+        return read_attributes(self.slot.cu_function, self.module_.context)
 
     def bind(self, grid, block, *, stream=None, shared_bytes=0, hold_gil=False):
         """Fix everything of a launch but its arguments.
@@ -210,7 +177,7 @@ cdef class Kernel:
                 f"kernel {self.name!r} takes [grid, block], [grid, block, stream] or [grid, block, stream, "
                 f"shared_bytes]; got [{configuration!r}]")
         stream = configuration[2] if given > 2 else None
-        if isinstance(stream, int) and not 0 <= stream <= LAST_DEFAULT_STREAM:
+        if isinstance(stream, int) and (isinstance(stream, bool) or not 0 <= stream <= LAST_DEFAULT_STREAM):
             raise TypeError(
                 f"kernel {self.name!r} takes a stream in third place, not the int {stream!r}: pass a Stream, or a "
                 f"handle by bind(..., stream={stream!r}); shared_bytes is in fourth place")
@@ -299,6 +266,8 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
     # A handle of a dead incarnation may be that of another function by now: the driver would launch it.
     if loaded.is_unloaded or loaded.incarnation != loaded.context.incarnation:
         loaded.require_loaded(f"kernel {kernel.name!r}")
+    if self.stream is not None and self.stream.is_closed:
+        self.stream.require_open()
     if self.is_empty:
         return None
     # Counted under the GIL: unloading waits for launches that are on their way.
@@ -359,17 +328,11 @@ cdef int _launch_failed(BoundKernel self, CUresult status) except -1:
     raise error
 
 
-cdef int _attribute(Kernel kernel, int attribute) except? -1:
-    cdef int value = 0
-    check(cydriver.cuFuncGetAttribute(
-        &value, <CUfunction_attribute>attribute, <CUfunction>kernel.slot.cu_function), "cuFuncGetAttribute")
-    return value
-
-
 cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, object shared_bytes, bint hold_gil):
     cdef BoundKernel bound = BoundKernel.__new__(BoundKernel)
     cdef PrimaryContext context = kernel.module_.context
     cdef unsigned long long threads
+    cdef uintptr_t handle = 0
     if kernel.module_.is_unloaded or kernel.module_.incarnation != context.incarnation:
         kernel.module_.require_loaded(f"kernel {kernel.name!r}")
     bound.kernel = kernel
@@ -385,66 +348,18 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
     if threads > context.limits.threads_per_block:
         raise ValueError(f"a block has at most {context.limits.threads_per_block} threads on this device; "
                          f"got {bound.block}, which is {threads}")
-    _set_stream(bound, stream)
-    if shared_bytes is not 0:
-        _set_shared_bytes(bound, shared_bytes)
+    if stream is not None:
+        owner = handle_of(stream, context, &handle)
+        bound.cu_stream = <void *>handle
+        if type(owner) is Stream:
+            bound.stream = owner
+        else:
+            bound.stream_owner = owner
+    bound.needs_context = handle <= LAST_DEFAULT_STREAM or library.driver_version < FREE_OF_CURRENT_CONTEXT
+    if type(shared_bytes) is not int or shared_bytes != 0:
+        bound.shared_bytes_ = allow_shared_bytes(bound.cu_function, context, kernel.name, shared_bytes)
     bound.vectorcall = <vectorcallfunc>_launch
     return bound
-
-
-cdef int _set_stream(BoundKernel bound, object stream) except -1:
-    cdef PrimaryContext context = bound.loaded.context
-    cdef uintptr_t handle = 0
-    if stream is None:
-        pass
-    elif type(stream) is Stream:
-        (<Stream>stream).require_open()
-        if (<Stream>stream).context is not context:
-            raise ValueError(f"{stream!r} is of another device than kernel {bound.kernel.name!r}, which is on device "
-                             f"{context.ordinal}")
-        handle = <uintptr_t>(<Stream>stream).cu_stream
-        bound.stream_owner = stream
-    elif isinstance(stream, int):
-        if not 0 <= stream < 2**64:
-            raise ValueError(f"a stream handle is 0 to 2**64 - 1; got {stream}")
-        handle = stream
-    else:
-        protocol = getattr(stream, "__cuda_stream__", None)
-        if protocol is None:
-            raise TypeError(f"a stream is a se_cy.Stream, an int handle, or an object with __cuda_stream__; got "
-                            f"{stream!r} of type {type(stream).__name__}")
-        version, number = protocol()
-        handle = operator.index(number)
-        bound.stream_owner = stream
-    bound.cu_stream = <void *>handle
-    bound.needs_context = handle <= LAST_DEFAULT_STREAM or library.driver_version < FREE_OF_CURRENT_CONTEXT
-    return 0
-
-
-cdef int _set_shared_bytes(BoundKernel bound, object shared_bytes) except -1:
-    cdef Kernel kernel = bound.kernel
-    cdef PrimaryContext context = bound.loaded.context
-    cdef int entered
-    cdef int limit
-    asked = operator.index(shared_bytes)
-    if asked < 0:
-        raise ValueError(f"shared_bytes is not negative; got {asked}")
-    entered = enter(context)
-    try:
-        if asked > _attribute(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES):
-            static = _attribute(kernel, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-            if asked + static > context.limits.shared_bytes_opt_in:
-                raise ValueError(
-                    f"kernel {kernel.name!r}: {asked} bytes of dynamic and {static} bytes of static shared memory are "
-                    f"more than the {context.limits.shared_bytes_opt_in} bytes a block can have on this device")
-            # Only ever raised: another user of the same function may need what is there.
-            check(cydriver.cuFuncSetAttribute(
-                <CUfunction>kernel.slot.cu_function,
-                CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, asked), "cuFuncSetAttribute")
-    finally:
-        leave(entered)
-    bound.shared_bytes_ = asked
-    return 0
 
 
 cdef Kernel kernel_of(LoadedModule module, str name):

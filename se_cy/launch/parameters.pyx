@@ -83,7 +83,8 @@ cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int
         for i in range(n):
             check(cydriver.cuFuncGetParamInfo(<CUfunction>cu_function, i, &offset, &nbytes), "cuFuncGetParamInfo")
             if nbytes == 0 or offset + nbytes > MAXIMUM_BYTES:
-                raise RuntimeError(f"the driver says that parameter {i} of kernel {name!r} is {nbytes} bytes at {offset}")
+                raise RuntimeError(
+                    f"the driver says that parameter {i} of kernel {name!r} is {nbytes} bytes at {offset}")
             layout[i].offset = <unsigned int>offset
             layout[i].nbytes = <unsigned int>nbytes
             layout[i].kind = PARAMETER_UNKNOWN
