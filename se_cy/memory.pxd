@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from libc.stdint cimport uint64_t
 
-from se_cy.driver.context cimport PrimaryContext, incarnation_t
+from se_cy.driver.context cimport PrimaryContext, incarnation_t, life_t
 from se_cy.stream cimport Stream
 
 
@@ -13,6 +13,7 @@ cdef class DeviceMemory:
     cdef PrimaryContext context
     cdef Stream stream                # its allocation and release are ordered on it; None: on the device
     cdef incarnation_t incarnation
+    cdef life_t life                  # 0 once closed
     cdef readonly bint is_closed
 
     cdef int require_open(self) except -1

@@ -125,6 +125,7 @@ cdef class DeviceMemory:
         guard()
         if not self.is_closed:
             self.is_closed = True
+            self.life = 0
             if self.pointer:
                 _release(self)
                 if self.context.to_free:
@@ -263,6 +264,7 @@ cdef DeviceMemory allocate(PrimaryContext context, object shape, object dtype, S
     memory.shape, memory.dtype, memory.nbytes = extents, dtype, nbytes
     memory.context, memory.stream = context, stream
     memory.incarnation = context.incarnation
+    memory.life = context.life
     if nbytes == 0:
         return memory
     entered = enter(context)

@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 from se_cy.code.interned cimport Code
 from se_cy.code.spec cimport KernelLoaderSpec
 from se_cy.code.table cimport Table
-from se_cy.driver.context cimport PrimaryContext, incarnation_t
+from se_cy.driver.context cimport PrimaryContext, incarnation_t, life_t
 
 
 cdef struct FunctionSlot:
@@ -19,12 +19,14 @@ cdef class LoadedModule:
     cdef void *cu_module
     cdef bint is_unloaded            # nothing new may use it; the driver may hold it a little longer
     cdef incarnation_t incarnation   # of the context it was loaded in
+    cdef life_t life                 # the same; 0 once unloaded
     cdef bint is_shared
     cdef Py_ssize_t launches         # in flight, counted under the GIL
     cdef Table name_to_slot          # address of the interned name -> FunctionSlot *
 
     cdef FunctionSlot *slot_of(self, str name) except NULL
     cdef int require_loaded(self, str what) except -1
+    cdef int retire(self) noexcept
     cdef int unload(self) except -1
 
 

@@ -91,6 +91,12 @@ cdef class LoadedModule:
             return self.context.require_incarnation(self.incarnation, what)
         return 0
 
+    cdef int retire(self) noexcept:
+        """Let nothing new use it."""
+        self.is_unloaded = True
+        self.life = 0
+        return 0
+
     cdef FunctionSlot *slot_of(self, str name) except NULL:
         """The function of that name; `name` is interned."""
         cdef void *slot
@@ -128,7 +134,7 @@ cdef class LoadedModule:
     cdef int unload(self) except -1:
         """Make the module unusable, wait until no launch is on its way to the driver, and unload it."""
         cdef CUmodule cu_module = <CUmodule>self.cu_module
-        self.is_unloaded = True
+        self.retire()
         if cu_module == NULL:
             return 0
         while self.launches:
@@ -280,7 +286,7 @@ cdef class ModuleCache:
         modules = _modules(self)
         _forget(self)
         for module in modules:
-            module.is_unloaded = True
+            module.retire()
         self.to_unload += modules
         return self.drain() if wait else 0
 
@@ -364,6 +370,7 @@ cdef LoadedModule _load(ModuleCache cache, Code code):
     module.code = code
     module.context = cache.context
     module.incarnation = cache.context.incarnation
+    module.life = cache.context.life
     module.is_shared = True
     module.cu_module = _load_data(cache, code)
     if cache.incarnation != module.incarnation:

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 ctypedef unsigned long long incarnation_t
 
+# One number for a device and an incarnation of its context; 0 for what is closed or unloaded. What is of the same life
+# may be used together: one comparison on the launch path.
+ctypedef unsigned long long life_t
+
 cdef struct Limits:
     unsigned int threads_per_block
     unsigned int block[3]
@@ -16,6 +20,7 @@ cdef class PrimaryContext:
     cdef readonly int minor
     cdef void *cu_context            # NULL until the first use retains it
     cdef incarnation_t incarnation   # cuCtxGetId when it was retained
+    cdef life_t life                 # of that incarnation
     cdef Limits limits
     cdef list to_free                # (address, incarnation, bytes) of dropped memory that work may still use
     cdef size_t bytes_to_free

@@ -48,6 +48,7 @@ cdef class PrimaryContext:
             check(cydriver.cuDevicePrimaryCtxRelease(<CUdevice>self.ordinal), "cuDevicePrimaryCtxRelease")
         self.cu_context = cu_context
         self.incarnation = incarnation
+        self.life = (<life_t>self.ordinal << 48) | (incarnation + 1)
         return 0
 
     cdef bint is_incarnation(self, incarnation_t incarnation) except -1:

@@ -7,7 +7,7 @@ import os
 from typing import NamedTuple
 
 from cuda.bindings cimport cydriver
-from cuda.bindings.cydriver cimport CUresult
+from cuda.bindings.cydriver cimport CUdriverProcAddress_flags, CUresult
 
 from se_cy.driver.guards cimport begin_guarding, guard, process
 from se_cy.driver.status cimport error_of
@@ -44,6 +44,7 @@ cdef extern from "<dlfcn.h>" nogil:
 cdef int MINIMUM_DRIVER = 12040
 
 driver_version = 0
+launch_kernel = NULL
 
 
 class DriverInfo(NamedTuple):
@@ -117,6 +118,12 @@ cdef int ensure_driver() except -1:
         error = error_of(status, "cuInit")
         error.add_note(f"the driver library is {_loaded()[0]}")
         raise error
+    status = cydriver.cuGetProcAddress(
+        "cuLaunchKernel", <void **>&launch_kernel, MINIMUM_DRIVER,
+        CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL)
+    if status != CUresult.CUDA_SUCCESS or launch_kernel == NULL:
+        process.initialised = False
+        raise DriverNotFoundError(f"the driver {_loaded()[0]} has no cuLaunchKernel")
     driver_version = version
     return 0
 

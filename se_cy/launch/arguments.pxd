@@ -3,12 +3,31 @@ from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int64_t, uint64_t
 
 from se_cy.code.modules cimport LoadedModule
+from se_cy.driver.context cimport life_t
 from se_cy.launch.parameters cimport (
-    PARAMETER_BYTES, PARAMETER_FLOAT, PARAMETER_POINTER, PARAMETER_UNKNOWN, Parameter,
+    PARAMETER_POINTER, TAKES_ADDRESS, TAKES_FLOAT32, TAKES_FLOAT64, TAKES_INT32, TAKES_INT64, Parameter,
 )
 from se_cy.memory cimport DeviceMemory
 
 cdef extern from *:
+    """
+    /* The value of an int of one digit, which most are; false for the others. */
+    static inline int se_cy_small_int(PyObject *number, long long *value) {
+    #if PY_VERSION_HEX >= 0x030C0000
+        if (!PyUnstable_Long_IsCompact((PyLongObject *)number))
+            return 0;
+        *value = PyUnstable_Long_CompactValue((PyLongObject *)number);
+        return 1;
+    #else
+        Py_ssize_t digits = Py_SIZE(number);
+        if (digits < -1 || digits > 1)
+            return 0;
+        *value = digits * (long long)((PyLongObject *)number)->ob_digit[0];
+        return 1;
+    #endif
+    }
+    """
+    bint se_cy_small_int(PyObject *number, long long *value) noexcept
     bint PyLong_CheckExact(PyObject *)
     bint PyFloat_CheckExact(PyObject *)
     double PyFloat_AS_DOUBLE(PyObject *)
@@ -22,9 +41,10 @@ cdef extern from "<math.h>" nogil:
 # What an argument is packed for; borrowed, for the length of one call.
 cdef struct Destination:
     const Parameter *parameter
+    const Parameter *layout   # of the kernel's first parameter
     PyObject *kernel_name
     PyObject *module       # the kernel's LoadedModule
-    Py_ssize_t position
+    life_t life            # of that module
 
 
 cdef int pack_integer(const Destination *to, PyObject *argument, char *bytes) except -1
@@ -34,35 +54,28 @@ cdef int refuse_argument(const Destination *to, PyObject *argument, str why=*) e
 
 cdef inline int pack_argument(const Destination *to, PyObject *argument, char *bytes) except -1:
     """Write one argument's bytes, after checking that they fit the parameter."""
-    cdef const Parameter *parameter = to.parameter
-    cdef DeviceMemory memory
-    cdef int overflow
+    cdef unsigned char takes = to.parameter.takes
     cdef long long integer
     cdef double number
     if Py_TYPE(argument) == <PyTypeObject *>DeviceMemory:
-        memory = <DeviceMemory><object>argument
-        if (parameter.nbytes != 8 or parameter.kind == PARAMETER_FLOAT or parameter.kind == PARAMETER_BYTES
-                or memory.is_closed or memory.context is not (<LoadedModule><object>to.module).context
-                or (memory.incarnation != (<LoadedModule><object>to.module).incarnation and memory.pointer != 0)):
-            return refuse_argument(to, argument)
-        (<uint64_t *>bytes)[0] = memory.pointer
-        return 0
+        if takes & TAKES_ADDRESS and (<DeviceMemory>argument).life == to.life:
+            (<uint64_t *>bytes)[0] = (<DeviceMemory>argument).pointer
+            return 0
+        return refuse_argument(to, argument)
     if PyFloat_CheckExact(argument):
         number = PyFloat_AS_DOUBLE(argument)
-        if parameter.kind == PARAMETER_FLOAT or parameter.kind == PARAMETER_UNKNOWN:
-            if parameter.nbytes == 4:
-                (<float *>bytes)[0] = <float>number
-                if not isinf((<float *>bytes)[0]) or isinf(number):
-                    return 0
-            elif parameter.nbytes == 8:
-                (<double *>bytes)[0] = number
+        if takes & TAKES_FLOAT32:
+            (<float *>bytes)[0] = <float>number
+            if not isinf((<float *>bytes)[0]) or isinf(number):
                 return 0
+        elif takes & TAKES_FLOAT64:
+            (<double *>bytes)[0] = number
+            return 0
         return refuse_argument(to, argument)
     if PyLong_CheckExact(argument):
-        if parameter.nbytes == 4 and parameter.kind != PARAMETER_FLOAT and parameter.kind != PARAMETER_BYTES:
-            integer = PyLong_AsLongLongAndOverflow(argument, &overflow)
-            if not overflow and -2147483648 <= integer <= 4294967295:
-                (<int *>bytes)[0] = <int>integer
-                return 0
+        if takes & TAKES_INT32 and se_cy_small_int(argument, &integer):
+            # A digit has 30 bits, so it fits whatever the signedness.
+            (<int *>bytes)[0] = <int>integer
+            return 0
         return pack_integer(to, argument, bytes)
     return pack_other(to, argument, bytes)

@@ -4,12 +4,12 @@
 Floor 4. Stateless; writes to the caller's stack and to nothing else. The common cases are inline in the .pxd.
 """
 from cpython.buffer cimport PyBUF_FORMAT, PyBUF_ND, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from libc.stdint cimport uint64_t
+from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memcpy
 
-from se_cy.launch.parameters cimport describe_parameter
-
-from se_cy.driver.status import ContextResetError
+from se_cy.launch.parameters cimport (
+    PARAMETER_BYTES, PARAMETER_FLOAT, PARAMETER_UNKNOWN, describe_parameter,
+)
 
 cdef extern from *:
     unsigned long long PyLong_AsUnsignedLongLong(object) except? 0xFFFFFFFFFFFFFFFF
@@ -23,7 +23,14 @@ cdef int pack_integer(const Destination *to, PyObject *argument, char *bytes) ex
 cdef int _pack_integer(const Destination *to, PyObject *argument, object value, char *bytes) except -1:
     # `argument` is what the caller gave, `value` the int it stands for.
     cdef const Parameter *parameter = to.parameter
+    cdef int overflow
+    cdef long long integer
     cdef uint64_t bits
+    if parameter.takes & TAKES_INT64:
+        integer = PyLong_AsLongLongAndOverflow(<PyObject *>value, &overflow)
+        if not overflow and (integer >= 0 or parameter.kind != PARAMETER_POINTER):
+            (<int64_t *>bytes)[0] = integer
+            return 0
     if parameter.kind == PARAMETER_BYTES or parameter.nbytes not in (1, 2, 4, 8):
         return refuse_argument(to, argument)
     if parameter.kind == PARAMETER_FLOAT:
@@ -109,7 +116,7 @@ cdef str _given(const Destination *to, PyObject *argument):
     given = repr(value)
     if len(given) > 60:
         given = given[:57] + "..."
-    return f"kernel {<object>to.kernel_name!r}, argument {to.position}: {given} of type {type(value).__name__}"
+    return f"kernel {<object>to.kernel_name!r}, argument {to.parameter - to.layout}: {given} of type {type(value).__name__}"
 
 
 cdef int refuse_argument(const Destination *to, PyObject *argument, str why=None) except -1:
@@ -120,14 +127,13 @@ cdef int refuse_argument(const Destination *to, PyObject *argument, str why=None
     if isinstance(value, DeviceMemory) and to.parameter.nbytes == 8 and to.parameter.kind not in (
             PARAMETER_FLOAT, PARAMETER_BYTES):
         memory = value
+        (<LoadedModule><object>to.module).require_loaded(f"kernel {<object>to.kernel_name!r}")
         if memory.is_closed:
             raise ValueError(f"{_given(to, argument)} is closed")
         if memory.context is not (<LoadedModule><object>to.module).context:
             raise ValueError(f"{_given(to, argument)} is on device {memory.context.ordinal}, and the kernel on device "
                              f"{(<LoadedModule><object>to.module).context.ordinal}")
         memory.require_open()
-        raise ContextResetError(f"kernel {<object>to.kernel_name!r} was loaded before the primary context of device "
-                                f"{memory.context.ordinal} was reset", hint="create the kernel again")
     if type(value) is float and to.parameter.nbytes == 4 and to.parameter.kind in (PARAMETER_FLOAT, PARAMETER_UNKNOWN):
         raise OverflowError(f"{_given(to, argument)} is out of range for {parameter}")
     raise TypeError(f"{_given(to, argument)} does not fit {parameter}" + (f": it {why}" if why else ""))

@@ -24,8 +24,11 @@ cdef class BoundKernel:
     cdef vectorcallfunc vectorcall  # how CPython calls an instance: see se_cy/slots.pxd
     cdef void *cu_function
     cdef void *cu_stream
+    cdef readonly Kernel kernel     # owns the layout
     cdef LoadedModule loaded        # the kernel's: what its calls check and count
-    cdef readonly Kernel kernel
+    cdef const Parameter *layout
+    cdef unsigned int count
+    cdef unsigned int nbytes
     cdef Stream stream              # ours, whose handle cu_stream is: it must be open at each launch
     cdef object stream_owner        # somebody else's object with that handle: it must outlive the launches
     cdef unsigned int grid_[3]

@@ -240,38 +240,40 @@ cdef class BoundKernel:
 
 
 cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyObject *keywords):
-    cdef Kernel kernel = self.kernel
-    cdef LoadedModule loaded = self.loaded
     cdef Py_ssize_t i
     cdef Py_ssize_t given = PyVectorcall_NARGS(nargsf)
     cdef char *values
     cdef void **pointers
+    cdef const Parameter *parameter
     cdef Destination to
-    cdef CUresult status
+    cdef int status
     if keywords != NULL:
         _refuse_keywords(self, <object>keywords)
-    if given != kernel.count:
-        raise TypeError(f"kernel {kernel.name!r} takes {kernel.count} arguments; got {given}")
+    if given != self.count:
+        raise TypeError(f"kernel {self.kernel.name!r} takes {self.count} arguments; got {given}")
     guard()
     # At most 32,764 bytes of values and as many pointers: read_layout refuses more.
-    values = <char *>alloca(kernel.nbytes + kernel.count * sizeof(void *))
-    pointers = <void **>(values + kernel.nbytes)
-    to.kernel_name = kernel.slot.name
-    to.module = <PyObject *>loaded
+    values = <char *>alloca(self.nbytes + self.count * sizeof(void *))
+    pointers = <void **>(values + self.nbytes)
+    to.kernel_name = self.kernel.slot.name
+    to.module = <PyObject *>self.loaded
+    to.life = self.loaded.life
+    to.layout = parameter = self.layout
     for i in range(given):
-        to.parameter = &kernel.layout[i]
-        to.position = i
-        pointers[i] = values + kernel.layout[i].offset
+        to.parameter = parameter
+        pointers[i] = values + parameter.offset
         pack_argument(&to, args[i], <char *>pointers[i])
-    # A handle of a dead incarnation may be that of another function by now: the driver would launch it.
-    if loaded.is_unloaded or loaded.incarnation != loaded.context.incarnation:
-        loaded.require_loaded(f"kernel {kernel.name!r}")
+        parameter += 1
+    # After packing, which may run anybody's Python. A handle of a dead incarnation may be that of another function by
+    # now: the driver would launch it.
+    if self.loaded.life != self.loaded.context.life:
+        self.loaded.require_loaded(f"kernel {self.kernel.name!r}")
     if self.stream is not None and self.stream.is_closed:
         self.stream.require_open()
     if self.is_empty:
         return None
     # Counted under the GIL: unloading waits for launches that are on their way.
-    loaded.launches += 1
+    self.loaded.launches += 1
     try:
         if self.needs_context:
             with nogil:
@@ -282,20 +284,20 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
             with nogil:
                 status = _call_driver(self, pointers)
     finally:
-        loaded.launches -= 1
+        self.loaded.launches -= 1
     if status != CUresult.CUDA_SUCCESS:
-        _launch_failed(self, status)
+        _launch_failed(self, <CUresult>status)
     return None
 
 
-cdef inline CUresult _call_driver(BoundKernel self, void **pointers) except? CUresult.CUDA_ERROR_NOT_FOUND nogil:
-    return cydriver.cuLaunchKernel(
-        <CUfunction>self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
-        self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, <CUstream>self.cu_stream, pointers, NULL)
+cdef inline int _call_driver(BoundKernel self, void **pointers) noexcept nogil:
+    return library.launch_kernel(
+        self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
+        self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, self.cu_stream, pointers, NULL)
 
 
-cdef CUresult _launch_in_context(BoundKernel self, void **pointers) except? CUresult.CUDA_ERROR_NOT_FOUND nogil:
-    cdef CUresult status
+cdef int _launch_in_context(BoundKernel self, void **pointers) except -1 nogil:
+    cdef int status
     cdef int entered = enter(self.loaded.context)
     try:
         status = _call_driver(self, pointers)
@@ -333,11 +335,12 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
     cdef PrimaryContext context = kernel.module_.context
     cdef unsigned long long threads
     cdef uintptr_t handle = 0
-    if kernel.module_.is_unloaded or kernel.module_.incarnation != context.incarnation:
+    if kernel.module_.life != context.life:
         kernel.module_.require_loaded(f"kernel {kernel.name!r}")
     bound.kernel = kernel
     bound.loaded = kernel.module_
     bound.cu_function = kernel.slot.cu_function
+    bound.layout, bound.count, bound.nbytes = kernel.layout, kernel.count, kernel.nbytes
     bound.hold_gil = hold_gil
     read_dimensions(grid, bound.grid_, context.limits.grid, "grid")
     read_dimensions(block, bound.block_, context.limits.block, "block")

@@ -11,11 +11,21 @@ cdef enum ParameterKind:
     PARAMETER_BYTES      # a struct, an array, a half
 
 
-cdef struct Parameter:   # 16 bytes
+# What is packed without a second look.
+cdef enum:
+    TAKES_ADDRESS = 1
+    TAKES_INT32 = 2
+    TAKES_INT64 = 4
+    TAKES_FLOAT32 = 8
+    TAKES_FLOAT64 = 16
+
+
+cdef struct Parameter:   # 12 bytes
     unsigned int offset
     unsigned int nbytes
-    unsigned int kind
-    unsigned int is_from_ptx
+    unsigned char kind
+    unsigned char is_from_ptx
+    unsigned char takes
 
 
 cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int *count) except NULL

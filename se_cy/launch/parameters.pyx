@@ -44,7 +44,7 @@ class ParameterInfo(NamedTuple):
 
 cdef tuple parameter_infos(const Parameter *layout, unsigned int count):
     return tuple([
-        ParameterInfo(layout[i].offset, layout[i].nbytes, _kind_names[layout[i].kind],
+        ParameterInfo(layout[i].offset, layout[i].nbytes, _kind_names[<int>layout[i].kind],
                       "ptx" if layout[i].is_from_ptx else "driver")
         for i in range(count)
     ])
@@ -60,7 +60,7 @@ cdef str describe_parameter(const Parameter *parameter):
         return "a pointer"
     if parameter.kind == PARAMETER_INTEGER and parameter.nbytes == 8:
         return "a pointer or 8-byte integer"
-    return f"{'an' if parameter.nbytes == 8 else 'a'} {parameter.nbytes}-byte {_kind_names[parameter.kind]}"
+    return f"{'an' if parameter.nbytes == 8 else 'a'} {parameter.nbytes}-byte {_kind_names[<int>parameter.kind]}"
 
 
 cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int *count) except NULL:
@@ -91,11 +91,24 @@ cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int
             layout[i].is_from_ptx = 0
         if code.c_kind == KIND_PTX and n > 0:
             _add_kinds(layout, n, code.data, name.encode())
+        for i in range(n):
+            layout[i].takes = _takes(&layout[i])
     except:
         PyMem_Free(layout)
         raise
     count[0] = n
     return layout
+
+
+cdef unsigned char _takes(const Parameter *parameter) noexcept:
+    cdef bint is_number = parameter.kind != PARAMETER_BYTES
+    cdef bint is_integer = is_number and parameter.kind != PARAMETER_FLOAT
+    cdef bint is_float = parameter.kind == PARAMETER_FLOAT or parameter.kind == PARAMETER_UNKNOWN
+    if parameter.nbytes == 4:
+        return (TAKES_INT32 if is_integer else 0) | (TAKES_FLOAT32 if is_float else 0)
+    if parameter.nbytes == 8:
+        return (TAKES_ADDRESS | TAKES_INT64 if is_integer else 0) | (TAKES_FLOAT64 if is_float else 0)
+    return 0
 
 
 cdef int _add_kinds(Parameter *layout, unsigned int n, bytes ptx, bytes name) except -1:
