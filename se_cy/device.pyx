@@ -14,7 +14,7 @@ from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUcontext, CUdevice, CUdevice_attribute, CUresult, CUuuid
 
 from se_cy.code.interned cimport intern_code
-from se_cy.code.modules cimport ModuleCache, module_cache
+from se_cy.code.modules cimport LoadedModule, ModuleCache, module_cache
 from se_cy.code.spec cimport KernelLoaderSpec
 from se_cy.driver.context cimport PrimaryContext, device_attribute, enter, leave, primary_context
 from se_cy.driver.guards cimport guard
@@ -26,7 +26,7 @@ from se_cy.slots cimport newfunc, se_cy_set_new
 from se_cy.stream cimport Stream, create_stream, legacy_default_stream
 
 from se_cy.driver.library import driver_info
-from se_cy.driver.status import CudaError, DriverNotFoundError
+from se_cy.driver.status import CudaError, DriverNotFoundError, ModuleUnloadedError
 
 cdef dict _ordinal_to_device = {}
 
@@ -182,10 +182,13 @@ cdef class Device:
         """
         cdef size_t free = 0
         cdef size_t total = 0
+        cdef CUresult status
         self.context.ensure()
         entered = enter(self.context)
         try:
-            check(cydriver.cuMemGetInfo(&free, &total), "cuMemGetInfo")
+            with nogil:
+                status = cydriver.cuMemGetInfo(&free, &total)
+            check(status, "cuMemGetInfo")
         finally:
             leave(entered)
         return MemoryInfo(free, total)
@@ -211,7 +214,14 @@ cdef class Device:
         JitError
             The driver could not load the code; `.log` has its reasons. Nothing is left in the cache.
         """
-        return kernel_of(self.modules.module_of(spec), spec.name)
+        cdef LoadedModule module = self.modules.module_of(spec)
+        try:
+            return kernel_of(module, spec.name)
+        except ModuleUnloadedError:
+            if not module.is_unloaded:
+                raise
+        # Cleared by another thread between the two: the next attempt loads anew.
+        return self.create_kernel(spec)
 
     def load(self, code):
         """Load code, or find it loaded.

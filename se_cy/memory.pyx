@@ -14,7 +14,7 @@ from libc.stdint cimport uint64_t
 
 from se_cy.driver.context cimport PrimaryContext, enter, leave
 from se_cy.driver.guards cimport guard, may_release
-from se_cy.driver.status cimport check
+from se_cy.driver.status cimport check, forget_fault
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 from se_cy.stream cimport Stream
 
@@ -40,8 +40,8 @@ cdef class DeviceMemory:
         if self.pointer and not self.is_closed and may_release():
             try:
                 _release(self)
-            except CudaError:
-                pass  # a lost context answers its first fault to everything, and that was raised where it was found
+            except CudaError as error:
+                forget_fault(error)
 
     @property
     def device(self):
@@ -205,27 +205,36 @@ cdef int _copy(DeviceMemory memory, void *host, bint is_to_host) except -1 nogil
 cdef int _release(DeviceMemory memory) except -1:
     """Hand the memory back without waiting: in its stream's order, or once the device has been waited for."""
     cdef PrimaryContext context = memory.context
-    cdef CUstreamCaptureStatus capture = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
-    cdef CUstream cu_stream
-    cdef CUdeviceptr pointer = <CUdeviceptr>memory.pointer
-    cdef int entered
+    cdef uint64_t pointer = memory.pointer
     memory.pointer = 0
-    if not context.is_incarnation(memory.incarnation):
-        return 0
-    if memory.stream is not None and not memory.stream.is_closed:
-        cu_stream = <CUstream>memory.stream.cu_stream
-        entered = enter(context)
-        try:
-            # Into a stream that is being captured, the free would become a node of the graph.
-            check(cydriver.cuStreamIsCapturing(cu_stream, &capture), "cuStreamIsCapturing")
-            if capture == CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE:
-                return check(cydriver.cuMemFreeAsync(pointer, cu_stream), "cuMemFreeAsync")
-        finally:
-            leave(entered)
+    try:
+        if memory.stream is not None and not memory.stream.is_closed and _free_in_order(memory, pointer):
+            return 0
+    except CudaError:
+        context.to_free.append((pointer, memory.incarnation, memory.nbytes))
+        raise
     # Which streams have work that uses it is not known, and the driver's cuMemFree does not wait for any.
     context.to_free.append((pointer, memory.incarnation, memory.nbytes))
     context.bytes_to_free += memory.nbytes
     return 0
+
+
+cdef bint _free_in_order(DeviceMemory memory, uint64_t pointer) except -1:
+    """Free the memory in its stream's order; False if the stream can't take that now."""
+    cdef CUstreamCaptureStatus capture = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
+    cdef CUstream cu_stream = <CUstream>memory.stream.cu_stream
+    cdef CUresult status
+    if not memory.context.is_incarnation(memory.incarnation):
+        return True
+    # Into a stream that is being captured, the free would become a node of the graph.
+    check(cydriver.cuStreamIsCapturing(cu_stream, &capture), "cuStreamIsCapturing")
+    if capture != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE:
+        return False
+    # An explicit stream needs no current context (measured).
+    with nogil:
+        status = cydriver.cuMemFreeAsync(<CUdeviceptr>pointer, cu_stream)
+    check(status, "cuMemFreeAsync")
+    return True
 
 
 cdef tuple _shape_of(object shape):
@@ -267,25 +276,30 @@ cdef DeviceMemory allocate(PrimaryContext context, object shape, object dtype, S
     memory.life = context.life
     if nbytes == 0:
         return memory
+    if stream is None and context.bytes_to_free > BYTES_DROPPED:
+        context.synchronize()
     entered = enter(context)
     try:
-        if stream is not None:
-            status = cydriver.cuMemAllocAsync(&pointer, nbytes, <CUstream>stream.cu_stream)
-            check(status, "cuMemAllocAsync")
-        else:
-            if context.bytes_to_free > BYTES_DROPPED:
-                context.synchronize()
-            with nogil:
-                status = cydriver.cuMemAlloc(&pointer, nbytes)
-            if status == CUresult.CUDA_ERROR_OUT_OF_MEMORY and context.to_free:
-                context.synchronize()
-                with nogil:
-                    status = cydriver.cuMemAlloc(&pointer, nbytes)
-            check(status, "cuMemAlloc")
+        status = _allocate(&pointer, nbytes, stream)
+        if status == CUresult.CUDA_ERROR_OUT_OF_MEMORY and context.to_free:
+            context.synchronize()
+            status = _allocate(&pointer, nbytes, stream)
+        check(status, "cuMemAllocAsync" if stream is not None else "cuMemAlloc")
+        # From here on the object frees it, also if what follows fails.
+        memory.pointer = pointer
     finally:
         leave(entered)
-    memory.pointer = pointer
     return memory
+
+
+cdef CUresult _allocate(CUdeviceptr *pointer, size_t nbytes, Stream stream) except? CUresult.CUDA_ERROR_NOT_FOUND:
+    cdef CUstream cu_stream
+    if stream is None:
+        with nogil:
+            return cydriver.cuMemAlloc(pointer, nbytes)
+    cu_stream = <CUstream>stream.cu_stream
+    with nogil:
+        return cydriver.cuMemAllocAsync(pointer, nbytes, cu_stream)
 
 
 cdef DeviceMemory copy_to_device(PrimaryContext context, object array, Stream stream):

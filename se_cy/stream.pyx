@@ -13,7 +13,7 @@ from libc.stdint cimport uintptr_t
 
 from se_cy.driver.context cimport PrimaryContext, enter, leave
 from se_cy.driver.guards cimport guard, may_release
-from se_cy.driver.status cimport check
+from se_cy.driver.status cimport check, forget_fault
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 
 from se_cy.driver.status import CudaError
@@ -28,8 +28,8 @@ cdef class Stream:
         if self.is_owned and not self.is_closed and may_release():
             try:
                 _destroy(self)
-            except CudaError:
-                pass  # a lost context answers its first fault to everything, and that was raised where it was found
+            except CudaError as error:
+                forget_fault(error)
 
     @property
     def device(self):
@@ -71,11 +71,14 @@ cdef class Stream:
     def is_done(self):
         """True if no work is pending (`cuStreamQuery`)."""
         cdef CUresult status
+        cdef CUstream cu_stream
         cdef int entered
         self.require_open()
         entered = enter(self.context)
         try:
-            status = cydriver.cuStreamQuery(<CUstream>self.cu_stream)
+            cu_stream = <CUstream>self.cu_stream
+            with nogil:
+                status = cydriver.cuStreamQuery(cu_stream)
         finally:
             leave(entered)
         if status == CUresult.CUDA_ERROR_NOT_READY:
@@ -87,7 +90,6 @@ cdef class Stream:
         """Destroy the stream; work queued on it still runs. Closing again, or the default stream, does nothing."""
         guard()
         if self.is_owned and not self.is_closed:
-            self.is_closed = True
             _destroy(self)
 
     def __enter__(self):
@@ -109,13 +111,23 @@ cdef class Stream:
             raise ValueError(f"{self!r} can't be used any more")
         if self.is_owned:
             self.context.require_incarnation(self.incarnation, "the stream")
+        else:
+            self.context.ensure()
         return 0
 
 
 cdef int _destroy(Stream stream) except -1:
-    if not stream.context.is_incarnation(stream.incarnation):
-        return 0
-    return check(cydriver.cuStreamDestroy(<CUstream>stream.cu_stream), "cuStreamDestroy")
+    cdef CUresult status = CUresult.CUDA_SUCCESS
+    cdef CUstream cu_stream = <CUstream>stream.cu_stream
+    cdef bint is_alive = stream.context.is_incarnation(stream.incarnation)
+    # Before the call, which lets other threads run: none may use or destroy the stream any more.
+    stream.is_closed = True
+    if is_alive:
+        with nogil:
+            status = cydriver.cuStreamDestroy(cu_stream)
+    if status != CUresult.CUDA_SUCCESS:
+        stream.is_closed = False
+    return check(status, "cuStreamDestroy")
 
 
 cdef Stream create_stream(PrimaryContext context, bint non_blocking, int priority):
@@ -128,16 +140,17 @@ cdef Stream create_stream(PrimaryContext context, bint non_blocking, int priorit
         flags = CUstream_flags.CU_STREAM_NON_BLOCKING
     context.ensure()
     stream.context = context
+    stream.incarnation = context.incarnation
     entered = enter(context)
     try:
         with nogil:
             status = cydriver.cuStreamCreateWithPriority(&cu_stream, flags, priority)
+        check(status, "cuStreamCreateWithPriority")
+        # From here on the object destroys it, also if what follows fails.
+        stream.cu_stream = cu_stream
+        stream.is_owned = True
     finally:
         leave(entered)
-    check(status, "cuStreamCreateWithPriority")
-    stream.cu_stream = cu_stream
-    stream.incarnation = context.incarnation
-    stream.is_owned = True
     return stream
 
 
@@ -166,8 +179,11 @@ cdef object handle_of(object stream, PrimaryContext context, uintptr_t *handle):
     if protocol is None:
         raise TypeError(f"a stream is a se_cy.Stream, an int handle, or an object with __cuda_stream__; got "
                         f"{stream!r} of type {type(stream).__name__}")
-    _, number = protocol()
-    handle[0] = operator.index(number)
+    try:
+        _, number = protocol()
+        handle[0] = operator.index(number)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(f"__cuda_stream__() of {stream!r} must return (version, handle): {error}") from error
     return stream
 
 

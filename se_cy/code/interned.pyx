@@ -143,10 +143,15 @@ cdef Code intern_code(object data, str kind):
             code = Code.__new__(Code)
             code.c_kind = _kind_names.index(found)
             _set_targets(code, content, found)
-            _last_id += 1
-            code.id = _last_id
-            code.data = content
-            _content_to_address[content] = <size_t><PyObject *>code
+            # What was allocated since the look-up may have run a garbage collection, and that anybody's code.
+            address = _content_to_address.get(content)
+            if address is not None:
+                code = <Code><PyObject *><size_t>address
+            else:
+                _last_id += 1
+                code.id = _last_id
+                code.data = content
+                _content_to_address[content] = <size_t><PyObject *>code
     if kind is not None and kind != _kind_names[code.c_kind]:
         if kind not in _kind_names:
             raise ValueError(f"kind must be one of {', '.join(_kind_names)}; got {kind!r}")
@@ -156,8 +161,11 @@ cdef Code intern_code(object data, str kind):
 
 cdef int _set_targets(Code code, bytes content, str kind) except -1:
     cdef Py_ssize_t i
-    pieces = (fatbin_entries(content) if kind == "fatbin"
-              else [(kind, target) for target in code_targets(content, kind)])
+    targets = code_targets(content, kind)
+    pieces = [(kind, target) for target in targets]
+    if kind == "fatbin":
+        # Others, such as LTO code, are for a linker and not for a driver.
+        pieces = [piece for piece in fatbin_entries(content) if piece[0] in ("ptx", "cubin")]
     code.c_targets = <Target *>PyMem_Malloc(len(pieces) * sizeof(Target))
     if code.c_targets == NULL:
         raise MemoryError()

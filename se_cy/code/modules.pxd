@@ -21,11 +21,12 @@ cdef class LoadedModule:
     cdef incarnation_t incarnation   # of the context it was loaded in
     cdef life_t life                 # the same; 0 once unloaded
     cdef bint is_shared
-    cdef Py_ssize_t launches         # in flight, counted under the GIL
+    cdef Py_ssize_t uses             # driver calls on their way with its handles, launches above all; under the GIL
     cdef Table name_to_slot          # address of the interned name -> FunctionSlot *
 
     cdef FunctionSlot *slot_of(self, str name) except NULL
     cdef int require_loaded(self, str what) except -1
+    cdef int begin_use(self, str what) except -1
     cdef int retire(self) noexcept
     cdef int unload(self) except -1
 

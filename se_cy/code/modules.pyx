@@ -15,7 +15,7 @@ from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport (
-    CUfunction, CUjit_option, CUmodule, CUresult, CUstreamCaptureMode,
+    CUfunction, CUjit_option, CUmodule, CUresult,
 )
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
@@ -26,12 +26,14 @@ from se_cy.code.spec cimport KernelLoaderSpec
 from se_cy.code.table cimport table_free, table_get, table_init, table_len, table_next, table_put, table_remove
 from se_cy.code.target cimport ptx_version
 from se_cy.driver cimport library
-from se_cy.driver.context cimport PrimaryContext, enter, incarnation_t, leave
+from se_cy.driver.context cimport (
+    CaptureGuard, PrimaryContext, begin_capture_guard, end_capture_guard, enter, incarnation_t, leave,
+)
 from se_cy.driver.guards cimport guard, may_release
 from se_cy.driver.status cimport check, error_of
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 
-from se_cy.driver.status import ContextResetError, JitError, KernelNotFoundError, ModuleUnloadedError
+from se_cy.driver.status import ContextResetError, CudaError, JitError, KernelNotFoundError, ModuleUnloadedError
 
 # Bytes of the driver's error log that an exception can show.
 cdef enum:
@@ -84,11 +86,16 @@ cdef class LoadedModule:
         table_free(&self.name_to_slot)
 
     cdef int require_loaded(self, str what) except -1:
+        guard()
         if self.is_unloaded:
             raise ModuleUnloadedError(
                 f"{what} belongs to a module that was unloaded", hint="create the kernel again: that loads it anew")
-        if self.incarnation != self.context.incarnation:
-            return self.context.require_incarnation(self.incarnation, what)
+        return self.context.require_incarnation(self.incarnation, what)
+
+    cdef int begin_use(self, str what) except -1:
+        """Keep the module from being unloaded until `uses` is counted down."""
+        self.require_loaded(what)
+        self.uses += 1
         return 0
 
     cdef int retire(self) noexcept:
@@ -106,46 +113,60 @@ cdef class LoadedModule:
 
     def kernel_names(self):
         """The names of all kernels in the module, in the driver's order."""
-        cdef unsigned int count = 0
-        cdef unsigned int i
-        cdef CUfunction *functions
-        cdef const char *name
-        cdef int entered
-        self.require_loaded("the list of kernels")
-        entered = enter(self.context)
+        cdef int entered = 0
+        self.begin_use("the list of kernels")
         try:
-            check(cydriver.cuModuleGetFunctionCount(&count, <CUmodule>self.cu_module), "cuModuleGetFunctionCount")
-            functions = <CUfunction *>malloc((count or 1) * sizeof(CUfunction))
-            if functions == NULL:
-                raise MemoryError()
-            try:
-                check(cydriver.cuModuleEnumerateFunctions(functions, count, <CUmodule>self.cu_module),
-                      "cuModuleEnumerateFunctions")
-                names = []
-                for i in range(count):
-                    check(cydriver.cuFuncGetName(&name, functions[i]), "cuFuncGetName")
-                    names.append((<bytes>name).decode("utf-8", "replace"))
-                return tuple(names)
-            finally:
-                free(functions)
+            entered = enter(self.context)
+            return _names_of(<CUmodule>self.cu_module)
         finally:
+            self.uses -= 1
             leave(entered)
 
     cdef int unload(self) except -1:
-        """Make the module unusable, wait until no launch is on its way to the driver, and unload it."""
+        """Make the module unusable, wait until no call that uses it is on its way to the driver, and unload it."""
         cdef CUmodule cu_module = <CUmodule>self.cu_module
+        cdef CaptureGuard guarded
+        cdef CUresult status
         self.retire()
         if cu_module == NULL:
             return 0
-        while self.launches:
+        while self.uses:
             with nogil:
                 usleep(20)
         # Nothing of a dead incarnation is handed back: its handles are gone, and may be somebody else's by now.
-        if may_release() and self.context.is_incarnation(self.incarnation):
-            with nogil:
-                unload_module(cu_module)
+        if not (may_release() and self.context.is_incarnation(self.incarnation)):
+            self.cu_module = NULL
+            return 0
+        with nogil:
+            begin_capture_guard(&guarded)
+            status = cydriver.cuModuleUnload(cu_module)
+            end_capture_guard(&guarded)
+        check(status, "cuModuleUnload")
         self.cu_module = NULL
-        return 0
+        return check(<CUresult>guarded.status, "cuThreadExchangeStreamCaptureMode")
+
+
+cdef tuple _names_of(CUmodule cu_module):
+    cdef unsigned int count = 0
+    cdef unsigned int i
+    cdef CUfunction *functions
+    cdef const char *name
+    cdef CUresult status
+    check(cydriver.cuModuleGetFunctionCount(&count, cu_module), "cuModuleGetFunctionCount")
+    functions = <CUfunction *>malloc((count or 1) * sizeof(CUfunction))
+    if functions == NULL:
+        raise MemoryError()
+    try:
+        with nogil:
+            status = cydriver.cuModuleEnumerateFunctions(functions, count, cu_module)
+        check(status, "cuModuleEnumerateFunctions")
+        names = []
+        for i in range(count):
+            check(cydriver.cuFuncGetName(&name, functions[i]), "cuFuncGetName")
+            names.append((<bytes>name).decode("utf-8", "replace"))
+        return tuple(names)
+    finally:
+        free(functions)
 
 
 cdef FunctionSlot *_find_function(LoadedModule module, str name) except NULL:
@@ -156,16 +177,17 @@ cdef FunctionSlot *_find_function(LoadedModule module, str name) except NULL:
     cdef CUresult status
     cdef FunctionSlot *slot
     cdef void *other
-    cdef int entered
-    module.require_loaded(f"kernel {name!r}")
-    entered = enter(module.context)
+    cdef int entered = 0
+    module.begin_use(f"kernel {name!r}")
     try:
+        entered = enter(module.context)
         with nogil:
             status = cydriver.cuModuleGetFunction(&cu_function, cu_module, name_pointer)
         if status == CUresult.CUDA_ERROR_NOT_FOUND:
             raise _not_found(module, name)
         check(status, "cuModuleGetFunction")
     finally:
+        module.uses -= 1
         leave(entered)
     if table_get(&module.name_to_slot, <uintptr_t><PyObject *>name, &other):
         return <FunctionSlot *>other  # another thread asked meanwhile
@@ -183,7 +205,10 @@ cdef FunctionSlot *_find_function(LoadedModule module, str name) except NULL:
 
 
 cdef object _not_found(LoadedModule module, str name):
-    names = module.kernel_names()
+    try:
+        names = _names_of(<CUmodule>module.cu_module)
+    except CudaError:
+        names = ()  # the name asked for is what matters
     shown = ", ".join(names[:NAMES_SHOWN])
     if len(names) > NAMES_SHOWN:
         shown += f" and {len(names) - NAMES_SHOWN} more"
@@ -200,17 +225,6 @@ cdef object _not_found(LoadedModule module, str name):
     )
     error.available = names
     return error
-
-
-cdef int unload_module(CUmodule cu_module) except -1 nogil:
-    # cuModuleUnload invalidates a stream capture of this thread, and of others in GLOBAL mode, unless the thread's
-    # capture mode is RELAXED.
-    cdef CUstreamCaptureMode mode = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-    cdef CUresult status
-    check(cydriver.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode")
-    status = cydriver.cuModuleUnload(cu_module)
-    check(cydriver.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode")
-    return check(status, "cuModuleUnload")
 
 
 cdef class _Load:
@@ -230,14 +244,24 @@ cdef class ModuleCache:
         self.to_unload = []
 
     def __dealloc__(self):
-        _forget(self)
+        cdef size_t position = 0
+        cdef uintptr_t key
+        cdef void *module
+        while table_next(&self.code_to_module, &position, &key, &module):
+            Py_DECREF(<LoadedModule>module)
         table_free(&self.code_to_module)
 
     def __len__(self):
         return table_len(&self.code_to_module)
 
     def __iter__(self):
-        return iter([self.make_module(module) for module in _modules(self)])
+        cdef size_t position = 0
+        cdef uintptr_t key
+        cdef void *module
+        modules = []
+        while table_next(&self.code_to_module, &position, &key, &module):
+            modules.append(<LoadedModule>module)
+        return iter([self.make_module(loaded) for loaded in modules])
 
     def __reduce__(self):
         raise TypeError("a ModuleCache belongs to one process and can't be pickled")
@@ -283,8 +307,8 @@ cdef class ModuleCache:
     cdef int clear(self, bint wait) except -1:
         """Take every module out and make its kernels unusable; unload now, or at the next `drain`."""
         cdef LoadedModule module
-        modules = _modules(self)
-        _forget(self)
+        modules = []
+        _move_modules(self, modules)
         for module in modules:
             module.retire()
         self.to_unload += modules
@@ -305,43 +329,44 @@ cdef class ModuleCache:
 
 
 cdef int _restart(ModuleCache cache) except -1:
+    modules = []
     cache.context.refresh()
     if cache.incarnation != cache.context.incarnation:
-        _forget(cache)
+        _move_modules(cache, modules)
         cache.incarnation = cache.context.incarnation
     return 0
 
 
-cdef list _modules(ModuleCache cache):
+cdef int _move_modules(ModuleCache cache, list modules) except -1:
+    """Take every module out of the table into a list, without the driver.
+
+    Allocates nothing that a garbage collection follows on, which could load a module in the middle.
+    """
     cdef size_t position = 0
     cdef uintptr_t key
     cdef void *module
-    modules = []
+    cdef void *removed
     while table_next(&cache.code_to_module, &position, &key, &module):
         modules.append(<LoadedModule>module)
-    return modules
-
-
-cdef int _forget(ModuleCache cache) except -1:
-    # Takes every module out of the table, without the driver.
-    cdef LoadedModule module
-    cdef void *removed
-    for module in _modules(cache):
-        table_remove(&cache.code_to_module, <uintptr_t><PyObject *>module.code, &removed)
-        Py_DECREF(module)
+        table_remove(&cache.code_to_module, key, &removed)
+        Py_DECREF(<LoadedModule>module)
     cache.nbytes = 0
     return 0
 
 
 cdef LoadedModule _load_once(ModuleCache cache, Code code):
-    cdef _Load load = cache.code_to_load.get(code)
+    cdef _Load load
+    cdef _Load mine = _Load.__new__(_Load)
     cdef void *module
-    if load is None:
-        load = _Load.__new__(_Load)
-        load.lock = allocate_lock()
-        load.lock.acquire()
-        load.thread = get_ident()
-        cache.code_to_load[code] = load
+    mine.lock = allocate_lock()
+    mine.lock.acquire()
+    mine.thread = get_ident()
+    # Made before looking again: what allocates may run a garbage collection, and that anybody's code. From here to the
+    # entry of the load nothing does.
+    if table_get(&cache.code_to_module, <uintptr_t><PyObject *>code, &module):
+        return <LoadedModule>module
+    load = cache.code_to_load.setdefault(code, mine)
+    if load is mine:
         try:
             return _load(cache, code)
         except BaseException as error:
@@ -372,23 +397,26 @@ cdef LoadedModule _load(ModuleCache cache, Code code):
     module.incarnation = cache.context.incarnation
     module.life = cache.context.life
     module.is_shared = True
-    module.cu_module = _load_data(cache, code)
-    if cache.incarnation != module.incarnation:
-        raise ContextResetError(
-            f"the primary context of device {cache.context.ordinal} was reset while {code!r} was loaded into it")
-    if table_put(&cache.code_to_module, <uintptr_t><PyObject *>code, <PyObject *>module) != 0:
+    try:
+        _load_data(cache, module)
+        if cache.incarnation != module.incarnation:
+            raise ContextResetError(
+                f"the primary context of device {cache.context.ordinal} was reset while {code!r} was loaded into it")
+        if table_put(&cache.code_to_module, <uintptr_t><PyObject *>code, <PyObject *>module) != 0:
+            raise MemoryError("no memory for an entry of the module cache")
+    except:
         module.unload()
-        raise MemoryError("no memory for an entry of the module cache")
+        raise
     Py_INCREF(module)
     cache.loads += 1
     cache.nbytes += len(code.data)
     return module
 
 
-cdef void *_load_data(ModuleCache cache, Code code) except NULL:
+cdef int _load_data(ModuleCache cache, LoadedModule module) except -1:
     cdef CUmodule cu_module = NULL
     cdef CUresult status
-    cdef const char *image = PyBytes_AS_STRING(code.data)
+    cdef const char *image = PyBytes_AS_STRING(module.code.data)
     cdef CUjit_option *options = [
         CUjit_option.CU_JIT_ERROR_LOG_BUFFER, CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES]
     cdef void *values[2]
@@ -404,17 +432,14 @@ cdef void *_load_data(ModuleCache cache, Code code) except NULL:
         try:
             with nogil:
                 status = cydriver.cuModuleLoadDataEx(&cu_module, image, 2, options, values)
+            if status == CUresult.CUDA_SUCCESS:
+                module.cu_module = cu_module
         finally:
             leave(entered)
         if status != CUresult.CUDA_SUCCESS:
             log[LOG_BYTES - 1] = 0
-            raise _load_error(cache, code, status, (<bytes>log).decode("utf-8", "replace").strip())
-        return cu_module
-    except:
-        if cu_module != NULL:
-            with nogil:
-                unload_module(cu_module)
-        raise
+            raise _load_error(cache, module.code, status, (<bytes>log).decode("utf-8", "replace").strip())
+        return 0
     finally:
         free(log)
 
@@ -443,4 +468,5 @@ cdef ModuleCache module_cache(PrimaryContext context, make_module):
     return cache
 
 
+se_cy_set_new(<PyTypeObject *>LoadedModule, se_cy_refuse_new)
 se_cy_set_new(<PyTypeObject *>ModuleCache, se_cy_refuse_new)

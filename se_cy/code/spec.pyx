@@ -32,6 +32,9 @@ cdef bint _runs_on(const Target *target, int major, int minor) noexcept:
 cdef class Variants:
     """The codes that a spec offers, in the order they were added."""
 
+    def __cinit__(self):
+        self.codes = []
+
     cdef Code choose(self, int major, int minor):
         """The best code for a capability, or None. See `KernelLoaderSpec.select` for the order."""
         cdef Code code
@@ -73,6 +76,9 @@ cdef class KernelLoaderSpec:
     A spec can't be changed once a code was chosen from it. It may be shared by threads and devices, and pickled.
     """
 
+    def __cinit__(self):
+        self.variants = Variants.__new__(Variants)
+
     def __init__(self, name):
         if not isinstance(name, str):
             raise TypeError(f"a kernel's name is a str; got {type(name).__name__}")
@@ -81,8 +87,6 @@ cdef class KernelLoaderSpec:
         if "\0" in name:
             raise ValueError(f"a kernel's name can't contain a NUL character: {name!r}")
         self.name = sys.intern(str(name))
-        self.variants = Variants.__new__(Variants)
-        self.variants.codes = []
 
     def add_ptx(self, code, compute_capability=None):
         """Offer PTX.

@@ -38,3 +38,17 @@ cdef int device_attribute(int ordinal, int attribute) except? -1
 # Between enter and leave the thread's current context is the given one; leave takes what enter returned.
 cdef int enter(PrimaryContext context) except -1 nogil
 cdef int leave(int entered) except -1 nogil
+
+# The same without exceptions, for where Python must not run: the status, and the name of the call that answered it.
+cdef int enter_raw(PrimaryContext context, int *entered, const char **call) except -1 nogil
+cdef int leave_raw(int entered, const char **call) except -1 nogil
+
+
+# cuMemFree and cuModuleUnload invalidate a stream capture of this thread, and of others in GLOBAL mode, unless they run
+# between these two, in capture mode RELAXED. A failed exchange is left in `status`, and the call is made all the same.
+cdef struct CaptureGuard:
+    int mode
+    int status
+
+cdef int begin_capture_guard(CaptureGuard *guarded) except -1 nogil
+cdef int end_capture_guard(CaptureGuard *guarded) except -1 nogil

@@ -13,7 +13,7 @@ from se_cy.driver.guards cimport guard, process, refuse
 from se_cy.driver.library cimport ensure_driver
 from se_cy.driver.status cimport check
 
-from se_cy.driver.status import ContextResetError
+from se_cy.driver.status import ContextResetError, CudaError
 
 # Contexts are not released: other packages use the same primary context, and the driver ends it with the process.
 cdef dict _ordinal_to_context = {}
@@ -42,7 +42,10 @@ cdef class PrimaryContext:
         with nogil:
             status = cydriver.cuDevicePrimaryCtxRetain(&cu_context, <CUdevice>self.ordinal)
         check(status, "cuDevicePrimaryCtxRetain")
-        check(cydriver.cuCtxGetId(cu_context, &incarnation), "cuCtxGetId")
+        status = cydriver.cuCtxGetId(cu_context, &incarnation)
+        if status != CUresult.CUDA_SUCCESS:
+            cydriver.cuDevicePrimaryCtxRelease(<CUdevice>self.ordinal)
+            check(status, "cuCtxGetId")
         if self.cu_context != NULL and incarnation == self.incarnation:
             # Retained one time too many: the context was the same after all.
             check(cydriver.cuDevicePrimaryCtxRelease(<CUdevice>self.ordinal), "cuDevicePrimaryCtxRelease")
@@ -54,9 +57,14 @@ cdef class PrimaryContext:
     cdef bint is_incarnation(self, incarnation_t incarnation) except -1:
         """True while the context that had this id is alive: what was made in it may be used and released."""
         cdef incarnation_t now = 0
+        cdef CUresult status
         if self.cu_context == NULL:
             return False
-        return cydriver.cuCtxGetId(<CUcontext>self.cu_context, &now) == CUresult.CUDA_SUCCESS and now == incarnation
+        status = cydriver.cuCtxGetId(<CUcontext>self.cu_context, &now)
+        if status == CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED or status == CUresult.CUDA_ERROR_INVALID_CONTEXT:
+            return False
+        check(status, "cuCtxGetId")
+        return now == incarnation
 
     cdef int synchronize(self) except -1:
         """Wait for all work of the context, then free what was dropped before."""
@@ -65,22 +73,29 @@ cdef class PrimaryContext:
         self.ensure()
         # Taken first: what is dropped during the wait may be in use by work that comes after it.
         dropped, self.to_free, self.bytes_to_free = self.to_free, [], 0
+        failure = None
+        entered = 0
         try:
             entered = enter(self)
-            try:
-                with nogil:
-                    status = cydriver.cuCtxSynchronize()
-                check(status, "cuCtxSynchronize")
-                while dropped:
-                    address, incarnation, _ = dropped[-1]
-                    if self.is_incarnation(incarnation):
+            with nogil:
+                status = cydriver.cuCtxSynchronize()
+            check(status, "cuCtxSynchronize")
+            while dropped:
+                address, incarnation, _ = dropped[-1]
+                is_alive = self.is_incarnation(incarnation)
+                # Whatever the driver answers to a free, a second one might be of somebody else's memory.
+                dropped.pop()
+                if is_alive:
+                    try:
                         free_memory(address)
-                    dropped.pop()
-            finally:
-                leave(entered)
+                    except CudaError as error:
+                        failure = failure or error
         finally:
             self.to_free += dropped
             self.bytes_to_free += sum([nbytes for _, _, nbytes in dropped])
+            leave(entered)
+        if failure is not None:
+            raise failure
         return 0
 
     cdef int require_incarnation(self, incarnation_t incarnation, str what) except -1:
@@ -126,31 +141,62 @@ cdef PrimaryContext primary_context(int ordinal):
 
 
 cdef int free_memory(unsigned long long address) except -1:
-    # cuMemFree invalidates a stream capture of this thread, and of others in GLOBAL mode, unless the thread's capture
-    # mode is RELAXED.
-    cdef CUstreamCaptureMode mode = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    cdef CaptureGuard guarded
     cdef CUresult status
-    check(cydriver.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode")
     with nogil:
+        begin_capture_guard(&guarded)
         status = cydriver.cuMemFree(<CUdeviceptr>address)
-    check(cydriver.cuThreadExchangeStreamCaptureMode(&mode), "cuThreadExchangeStreamCaptureMode")
-    return check(status, "cuMemFree")
+        end_capture_guard(&guarded)
+    check(status, "cuMemFree")
+    return check(<CUresult>guarded.status, "cuThreadExchangeStreamCaptureMode")
+
+
+cdef int begin_capture_guard(CaptureGuard *guarded) except -1 nogil:
+    cdef CUstreamCaptureMode mode = CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+    guarded.status = cydriver.cuThreadExchangeStreamCaptureMode(&mode)
+    guarded.mode = mode
+    return 0
+
+
+cdef int end_capture_guard(CaptureGuard *guarded) except -1 nogil:
+    cdef CUstreamCaptureMode mode = <CUstreamCaptureMode>guarded.mode
+    if guarded.status == CUresult.CUDA_SUCCESS:
+        guarded.status = cydriver.cuThreadExchangeStreamCaptureMode(&mode)
+    return 0
+
+
+cdef int enter_raw(PrimaryContext context, int *entered, const char **call) except -1 nogil:
+    cdef CUcontext current = NULL
+    cdef CUresult status
+    entered[0] = 0
+    call[0] = "cuCtxGetCurrent"
+    status = cydriver.cuCtxGetCurrent(&current)
+    if status != CUresult.CUDA_SUCCESS or current == <CUcontext>context.cu_context:
+        return status
+    call[0] = "cuCtxPushCurrent"
+    status = cydriver.cuCtxPushCurrent(<CUcontext>context.cu_context)
+    entered[0] = status == CUresult.CUDA_SUCCESS
+    return status
+
+
+cdef int leave_raw(int entered, const char **call) except -1 nogil:
+    cdef CUcontext popped
+    if not entered:
+        return CUresult.CUDA_SUCCESS
+    call[0] = "cuCtxPopCurrent"
+    return cydriver.cuCtxPopCurrent(&popped)
 
 
 cdef int enter(PrimaryContext context) except -1 nogil:
-    cdef CUcontext current = NULL
+    cdef const char *call
+    cdef int entered
     if process.forked:
         with gil:
             refuse()
-    check(cydriver.cuCtxGetCurrent(&current), "cuCtxGetCurrent")
-    if current == <CUcontext>context.cu_context:
-        return 0
-    check(cydriver.cuCtxPushCurrent(<CUcontext>context.cu_context), "cuCtxPushCurrent")
-    return 1
+    check(<CUresult>enter_raw(context, &entered, &call), call)
+    return entered
 
 
 cdef int leave(int entered) except -1 nogil:
-    cdef CUcontext popped
-    if entered:
-        check(cydriver.cuCtxPopCurrent(&popped), "cuCtxPopCurrent")
-    return 0
+    cdef const char *call
+    return check(<CUresult>leave_raw(entered, &call), call)

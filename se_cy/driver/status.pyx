@@ -169,6 +169,14 @@ cdef object error_of(CUresult status, str call, str what=None):
     )
 
 
+cdef int forget_fault(object error) except -1:
+    """Take back what `error_of` kept of this error: nobody will see it, so a later one is the first that anybody sees."""
+    global _first_fault
+    if error.args[0] is _first_fault:
+        _first_fault = None
+    return 0
+
+
 cdef int fail(CUresult status, const char *call) except -1 nogil:
     with gil:
         raise error_of(status, call.decode("ascii"))

@@ -87,7 +87,7 @@ cdef int _pack_buffer(const Destination *to, PyObject *argument, Py_buffer *view
     cdef const Parameter *parameter = to.parameter
     cdef object value = <object>argument
     cdef str form = view.format.decode("ascii").lstrip("@=<") if view.format != NULL else "B"
-    is_integer = view.ndim == 0 and form in tuple("?bBhHiIlLqQnNc")
+    is_integer = view.ndim == 0 and form in tuple("?bBhHiIlLqQnN")
     is_float = view.ndim == 0 and form in tuple("efd")
     if view.ndim > 0 and hasattr(type(value), "__array_interface__"):
         return refuse_argument(to, argument, "is an array in host memory: copy it to the device first "

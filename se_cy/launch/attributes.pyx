@@ -4,13 +4,16 @@
 Floor 4. Stateless; the limit is the driver's, one for each function, and is only ever raised.
 """
 import operator
+from _thread import allocate_lock
 from typing import NamedTuple
 
 from cuda.bindings cimport cydriver
-from cuda.bindings.cydriver cimport CUfunction, CUfunction_attribute
+from cuda.bindings.cydriver cimport CUfunction, CUfunction_attribute, CUresult
 
 from se_cy.driver.context cimport PrimaryContext, enter, leave
 from se_cy.driver.status cimport check
+
+cdef object _raising = allocate_lock()
 
 
 class KernelAttributes(NamedTuple):
@@ -42,8 +45,11 @@ class KernelAttributes(NamedTuple):
 
 cdef int _attribute(void *cu_function, int attribute) except? -1:
     cdef int value = 0
-    check(cydriver.cuFuncGetAttribute(&value, <CUfunction_attribute>attribute, <CUfunction>cu_function),
-          "cuFuncGetAttribute")
+    cdef CUresult status
+    # Under lazy loading this may load the function.
+    with nogil:
+        status = cydriver.cuFuncGetAttribute(&value, <CUfunction_attribute>attribute, <CUfunction>cu_function)
+    check(status, "cuFuncGetAttribute")
     return value
 
 
@@ -71,18 +77,29 @@ cdef unsigned int allow_shared_bytes(void *cu_function, PrimaryContext context, 
     nbytes = operator.index(asked)
     if nbytes < 0:
         raise ValueError(f"shared_bytes is not negative; got {nbytes}")
-    entered = enter(context)
-    try:
-        if nbytes > _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES):
-            static = _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-            if nbytes + static > context.limits.shared_bytes_opt_in:
-                raise ValueError(
-                    f"kernel {name!r}: {nbytes} bytes of dynamic and {static} bytes of static shared memory are more "
-                    f"than the {context.limits.shared_bytes_opt_in} bytes a block can have on this device")
-            # Only ever raised: another user of the same function may need what is there.
-            check(cydriver.cuFuncSetAttribute(
-                <CUfunction>cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, nbytes),
-                "cuFuncSetAttribute")
-    finally:
-        leave(entered)
+    # Between reading and raising the limit, nobody else may raise it.
+    with _raising:
+        entered = enter(context)
+        try:
+            _raise_limit(cu_function, context, name, nbytes)
+        finally:
+            leave(entered)
     return nbytes
+
+
+cdef int _raise_limit(void *cu_function, PrimaryContext context, str name, object nbytes) except -1:
+    cdef CUresult status
+    cdef int limit
+    if nbytes <= _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES):
+        return 0
+    static = _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
+    if nbytes + static > context.limits.shared_bytes_opt_in:
+        raise ValueError(
+            f"kernel {name!r}: {nbytes} bytes of dynamic and {static} bytes of static shared memory are more than the "
+            f"{context.limits.shared_bytes_opt_in} bytes a block can have on this device")
+    limit = nbytes
+    # Only ever raised: another user of the same function may need what is there.
+    with nogil:
+        status = cydriver.cuFuncSetAttribute(
+            <CUfunction>cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, limit)
+    return check(status, "cuFuncSetAttribute")

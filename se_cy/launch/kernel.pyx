@@ -15,7 +15,7 @@ from libc.stdint cimport uintptr_t
 
 from se_cy.code.modules cimport FunctionSlot, LoadedModule
 from se_cy.driver cimport library
-from se_cy.driver.context cimport PrimaryContext, enter, leave
+from se_cy.driver.context cimport PrimaryContext, enter, enter_raw, leave, leave_raw
 from se_cy.driver.guards cimport guard
 from se_cy.driver.status cimport error_of
 from se_cy.launch.arguments cimport Destination, pack_argument
@@ -25,11 +25,14 @@ from se_cy.launch.parameters cimport Parameter, parameter_infos, read_layout
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new, se_cy_set_vectorcall, vectorcallfunc
 from se_cy.stream cimport LAST_DEFAULT_STREAM, Stream, handle_of
 
+from se_cy.driver.status import CudaError
+
 cdef extern from *:
     """
     #include <alloca.h>
     """
     void *alloca(size_t) nogil
+    Py_ssize_t Py_REFCNT(PyObject *)
     Py_ssize_t PyVectorcall_NARGS(size_t)
     PyObject **PySequence_Fast_ITEMS(object)
 
@@ -137,7 +140,11 @@ cdef class Kernel:
     def attributes(self):
         """Registers, memory and limits: a `KernelAttributes`."""
         self.module_.require_loaded(f"kernel {self.name!r}")
-        return read_attributes(self.slot.cu_function, self.module_.context)
+        self.module_.uses += 1
+        try:
+            return read_attributes(self.slot.cu_function, self.module_.context)
+        finally:
+            self.module_.uses -= 1
 
     def bind(self, grid, block, *, stream=None, shared_bytes=0, hold_gil=False):
         """Fix everything of a launch but its arguments.
@@ -196,6 +203,7 @@ cdef class Kernel:
 
 
 @cython.final
+@cython.no_gc_clear
 @cython.freelist(16)
 cdef class BoundKernel:
     """A kernel with grid, block and stream fixed: ``bound(*args)`` launches it. Made by `Kernel.bind`."""
@@ -246,6 +254,7 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
     cdef void **pointers
     cdef const Parameter *parameter
     cdef Destination to
+    cdef const char *call = "cuLaunchKernel"
     cdef int status
     if keywords != NULL:
         _refuse_keywords(self, <object>keywords)
@@ -272,21 +281,24 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
         self.stream.require_open()
     if self.is_empty:
         return None
-    # Counted under the GIL: unloading waits for launches that are on their way.
-    self.loaded.launches += 1
-    try:
-        if self.needs_context:
+    # Counted under the GIL: unloading waits for launches that are on their way. No exception is made before the count
+    # is down again: making one may run anybody's Python, which may unload.
+    self.loaded.uses += 1
+    if self.needs_context:
+        try:
             with nogil:
-                status = _launch_in_context(self, pointers)
-        elif self.hold_gil:
+                status = _launch_in_context(self, pointers, &call)
+        finally:
+            self.loaded.uses -= 1
+    elif self.hold_gil:
+        status = _call_driver(self, pointers)
+        self.loaded.uses -= 1
+    else:
+        with nogil:
             status = _call_driver(self, pointers)
-        else:
-            with nogil:
-                status = _call_driver(self, pointers)
-    finally:
-        self.loaded.launches -= 1
+        self.loaded.uses -= 1
     if status != CUresult.CUDA_SUCCESS:
-        _launch_failed(self, <CUresult>status)
+        _launch_failed(self, <CUresult>status, call)
     return None
 
 
@@ -296,14 +308,17 @@ cdef inline int _call_driver(BoundKernel self, void **pointers) noexcept nogil:
         self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, self.cu_stream, pointers, NULL)
 
 
-cdef int _launch_in_context(BoundKernel self, void **pointers) except -1 nogil:
-    cdef int status
-    cdef int entered = enter(self.loaded.context)
-    try:
-        status = _call_driver(self, pointers)
-    finally:
-        leave(entered)
-    return status
+cdef int _launch_in_context(BoundKernel self, void **pointers, const char **call) except -1 nogil:
+    cdef int entered
+    cdef int status = enter_raw(self.loaded.context, &entered, call)
+    if status != CUresult.CUDA_SUCCESS:
+        return status
+    status = _call_driver(self, pointers)
+    if status != CUresult.CUDA_SUCCESS:
+        leave_raw(entered, call)
+        call[0] = "cuLaunchKernel"
+        return status
+    return leave_raw(entered, call)
 
 
 cdef int _refuse_keywords(BoundKernel self, object names) except -1:
@@ -313,19 +328,23 @@ cdef int _refuse_keywords(BoundKernel self, object names) except -1:
     return 0
 
 
-cdef int _launch_failed(BoundKernel self, CUresult status) except -1:
+cdef int _launch_failed(BoundKernel self, CUresult status, const char *call) except -1:
     cdef Kernel kernel = self.kernel
     cdef PrimaryContext context = self.loaded.context
     if status == CUresult.CUDA_ERROR_INVALID_HANDLE or status == CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED:
         context.require_incarnation(self.loaded.incarnation, f"kernel {kernel.name!r}")
-    error = error_of(status, "cuLaunchKernel")
+    error = error_of(status, call.decode("ascii"))
     message = (f"{error.args[0]}\n  the launch: kernel {kernel.name!r} on device {context.ordinal}, grid {self.grid}, "
                f"block {self.block}, {self.shared_bytes_} bytes of dynamic shared memory")
-    if (status == CUresult.CUDA_ERROR_INVALID_VALUE or status == CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES):
-        attributes = kernel.attributes
-        message += (f"\n  the kernel: {attributes.registers} registers per thread, blocks of at most "
-                    f"{attributes.max_threads_per_block} threads, {attributes.shared_bytes} bytes of static shared "
-                    f"memory")
+    if status == CUresult.CUDA_ERROR_INVALID_VALUE or status == CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+        try:
+            attributes = kernel.attributes
+        except CudaError as unknown:
+            error.add_note(f"what the kernel needs can't be said: {unknown}")
+        else:
+            message += (f"\n  the kernel: {attributes.registers} registers per thread, blocks of at most "
+                        f"{attributes.max_threads_per_block} threads, {attributes.shared_bytes} bytes of static "
+                        f"shared memory")
     error.args = (message,)
     raise error
 
@@ -360,7 +379,11 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
             bound.stream_owner = owner
     bound.needs_context = handle <= LAST_DEFAULT_STREAM or library.driver_version < FREE_OF_CURRENT_CONTEXT
     if type(shared_bytes) is not int or shared_bytes != 0:
-        bound.shared_bytes_ = allow_shared_bytes(bound.cu_function, context, kernel.name, shared_bytes)
+        kernel.module_.begin_use(f"kernel {kernel.name!r}")
+        try:
+            bound.shared_bytes_ = allow_shared_bytes(bound.cu_function, context, kernel.name, shared_bytes)
+        finally:
+            kernel.module_.uses -= 1
     bound.vectorcall = <vectorcallfunc>_launch
     return bound
 
@@ -368,21 +391,26 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
 cdef Kernel kernel_of(LoadedModule module, str name):
     """The kernel of that name, the same object while one lives; `name` is interned."""
     cdef FunctionSlot *slot = module.slot_of(name)
-    cdef Kernel kernel
-    cdef Parameter *last
-    cdef int entered
-    if slot.kernel != NULL:
+    # A count of 0: the kernel is dying, and its weak references' callbacks run before it is out of the slot.
+    if slot.kernel != NULL and Py_REFCNT(slot.kernel) > 0:
         return <Kernel>slot.kernel
-    kernel = Kernel.__new__(Kernel)
+    return _make_kernel(module, slot, name)
+
+
+cdef Kernel _make_kernel(LoadedModule module, FunctionSlot *slot, str name):
+    cdef Kernel kernel = Kernel.__new__(Kernel)
+    cdef Parameter *last
+    cdef int entered = 0
     kernel.module_ = module
-    module.require_loaded(f"kernel {name!r}")
-    entered = enter(module.context)
+    module.begin_use(f"kernel {name!r}")
     try:
+        entered = enter(module.context)
         kernel.layout = read_layout(slot.cu_function, module.code, name, &kernel.count)
     finally:
+        module.uses -= 1
         leave(entered)
-    if slot.kernel != NULL:
-        return <Kernel>slot.kernel  # made meanwhile, by what a garbage collection ran
+    if slot.kernel != NULL and Py_REFCNT(slot.kernel) > 0:
+        return <Kernel>slot.kernel  # made meanwhile by another thread, or by what a garbage collection ran
     if kernel.count:
         last = &kernel.layout[kernel.count - 1]
         # Rounded up, so that the pointers behind the values are aligned.

@@ -71,7 +71,9 @@ cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int
     cdef unsigned int n = 0
     cdef unsigned int i
     while True:
-        status = cydriver.cuFuncGetParamInfo(<CUfunction>cu_function, n, &offset, &nbytes)
+        # Under lazy loading this may load the function.
+        with nogil:
+            status = cydriver.cuFuncGetParamInfo(<CUfunction>cu_function, n, &offset, &nbytes)
         if status == CUresult.CUDA_ERROR_INVALID_VALUE:
             break
         check(status, "cuFuncGetParamInfo")

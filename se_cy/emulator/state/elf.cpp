@@ -22,8 +22,16 @@ Elf64_Ehdr header_of(const void *image) {
 
 bool is_elf(const void *image) { return std::strncmp(static_cast<const char *>(image), ELFMAG, SELFMAG) == 0; }
 
-bool is_whole_cubin(const void *image) {
+bool is_whole_cubin(const void *image, uint64_t bytes_there) {
+  if (bytes_there < sizeof(Elf64_Ehdr))
+    return false;
   const Elf64_Ehdr header = header_of(image);
+  const auto is_there = [&](uint64_t offset, uint64_t count, uint64_t size) {
+    return offset <= bytes_there && count * size <= bytes_there - offset;
+  };
+  if (!is_there(header.e_shoff, header.e_shnum, sizeof(Elf64_Shdr)) ||
+      !is_there(header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr)))
+    return false;
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != machine_cuda || header.e_shnum < 2 ||
       header.e_shentsize != sizeof(Elf64_Shdr))
     return false;

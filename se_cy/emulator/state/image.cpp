@@ -38,7 +38,7 @@ bool is_whole(const FatbinEntry &entry) {
   if (entry.compressed)
     return true;
   if (entry.kind == FatbinKind::elf)
-    return is_whole_cubin(entry.payload.data());
+    return is_whole_cubin(entry.payload.data(), entry.payload.size());
   if (entry.kind == FatbinKind::ptx)
     return is_ptx(entry.payload.data()) && text_of(entry).size() + most_padding >= entry.payload.size();
   return true;
@@ -82,7 +82,8 @@ Image find_ptx(const void *image, int capability) {
   if (is_fatbin(image))
     return find_ptx_in_fatbin(image, capability);
   if (is_elf(image))
-    return is_whole_cubin(image) ? machine_code("machine code for " + cubin_architecture(image))
+    // The driver is told no length: whoever calls it has checked the extents.
+    return is_whole_cubin(image, UINT64_MAX) ? machine_code("machine code for " + cubin_architecture(image))
                                  : refuse(CUDA_ERROR_INVALID_IMAGE);
   const char *text = static_cast<const char *>(image);
   if (!is_ptx(text))
