@@ -52,6 +52,7 @@ def info():
 
 def main(arguments=None):
     parser = argparse.ArgumentParser(prog="se_cy", description="Load and launch CUDA kernels from Python.")
+    parser.add_argument("--version", action="version", version=f"se_cy {version_of('se_cy')}")
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("info", help="print the driver, the devices and versions")
     commands.add_parser("demo", help="run saxpy on the GPU, or on the emulated driver where there is none")

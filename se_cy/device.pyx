@@ -14,7 +14,8 @@ from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUcontext, CUdevice, CUdevice_attribute, CUresult, CUuuid
 
 from se_cy.code.interned cimport intern_code
-from se_cy.code.modules cimport LoadedModule, ModuleCache, module_cache
+from se_cy.code.loaded cimport LoadedModule
+from se_cy.code.modules cimport ModuleCache, module_cache
 from se_cy.code.spec cimport KernelLoaderSpec
 from se_cy.driver.context cimport PrimaryContext, device_attribute, enter, leave, primary_context
 from se_cy.driver.guards cimport guard

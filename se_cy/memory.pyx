@@ -90,7 +90,8 @@ cdef class DeviceMemory:
         elif not (out.flags.c_contiguous and out.flags.writeable):
             raise ValueError("out must be C-contiguous and writable")
         if self.nbytes:
-            _copy_to_host(self, out.reshape(-1).view(numpy.uint8))
+            # As a plain array: a subclass may answer what it likes.
+            _copy_to_host(self, numpy.asarray(out).reshape(-1).view(numpy.uint8))
         return out
 
     def copy_from_host(self, array):
@@ -161,6 +162,8 @@ cdef int _copy_to_host(DeviceMemory memory, out) except -1:
     cdef int result
     PyObject_GetBuffer(out, &view, PyBUF_WRITABLE)
     try:
+        if <size_t>view.len != memory.nbytes:
+            raise ValueError(f"out has {view.len} bytes, the memory {memory.nbytes}")
         with nogil:
             result = _copy(memory, view.buf, True)
         return result
@@ -173,6 +176,8 @@ cdef int _copy_from_host(DeviceMemory memory, array) except -1:
     cdef int result
     PyObject_GetBuffer(array, &view, PyBUF_SIMPLE)
     try:
+        if <size_t>view.len != memory.nbytes:
+            raise ValueError(f"the array has {view.len} bytes, the memory {memory.nbytes}")
         with nogil:
             result = _copy(memory, view.buf, False)
         return result

@@ -180,8 +180,10 @@ cdef object handle_of(object stream, PrimaryContext context, uintptr_t *handle):
         raise TypeError(f"a stream is a se_cy.Stream, an int handle, or an object with __cuda_stream__; got "
                         f"{stream!r} of type {type(stream).__name__}")
     try:
-        _, number = protocol()
+        version, number = protocol()
         handle[0] = operator.index(number)
+        if version != 0:
+            raise ValueError(f"only version 0 is known, not {version!r}")
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"__cuda_stream__() of {stream!r} must return (version, handle): {error}") from error
     return stream

@@ -105,6 +105,23 @@ def test_host_array_is_refused_with_the_reason(kernel_of):
         kernel_of("double_it")[1, 1](np.zeros(4, np.int32))
 
 
+@pytest.mark.parametrize(
+    "array", [np.zeros(8, np.int32)[::2], np.zeros(4, "M8[s]"), np.zeros((2, 2), np.float16), np.zeros(1, object)])
+def test_host_array_of_any_form_is_refused_with_the_same_reason(kernel_of, array):
+    with pytest.raises(TypeError, match="(?s)'double_it', argument 0.*host memory"):
+        kernel_of("double_it")[1, 1](array)
+
+
+def test_argument_that_can_not_be_shown_or_read_is_refused_all_the_same(kernel_of):
+    class Shy:
+        def __repr__(self):
+            raise RuntimeError("no")
+
+    for argument in (Shy(), memoryview(bytes(8))[::2], ctypes.c_char(b"a")):
+        with pytest.raises(TypeError, match="'double_it', argument 0"):
+            kernel_of("double_it")[1, 1](argument)
+
+
 @pytest.mark.parametrize("given", [0, 1, 6, 8, 100])
 def test_wrong_number_of_arguments_says_how_many(kernel_of, given):
     # B25

@@ -14,7 +14,7 @@ PACKAGE = pathlib.Path(__file__).parent.parent / "se_cy"
 FLOORS = [
     ["slots"],
     ["driver.guards", "driver.status", "driver.library", "driver.context"],
-    ["code.interned", "code.target", "code.spec", "code.table", "code.modules"],
+    ["code.interned", "code.target", "code.spec", "code.table", "code.loaded", "code.modules"],
     ["stream", "memory"],
     ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.kernel"],
     ["device"],

@@ -174,6 +174,12 @@ def test_stream_that_is_none_is_refused(device, kernel_of):
         kernel[1, 1, "stream"]
     with pytest.raises(ValueError, match="-1"):
         kernel.bind(1, 1, stream=-1)
+    class Newer:
+        def __cuda_stream__(self):
+            return 1, 0
+
+    with pytest.raises(TypeError, match="version 0"):
+        kernel[1, 1, Newer()]
     for bad in (True, False):
         with pytest.raises(TypeError):
             kernel[1, 1, bad]
@@ -205,8 +211,18 @@ def test_dynamic_shared_memory_up_to_what_the_device_can_do(device, kernel_of):
         kernel[1, 64, None, largest + 1]
     with pytest.raises(ValueError, match="-1"):
         kernel[1, 64, None, -1]
-    with pytest.raises(TypeError):
+    with pytest.raises(TypeError, match="shared_bytes is an int; got 1.5"):
         kernel[1, 64, None, 1.5]
+
+
+def test_number_whose_conversion_unloads_the_module_is_noticed(device, kernel_of):
+    class Clearing:
+        def __index__(self):
+            device.clear()
+            return 64
+
+    with pytest.raises(se_cy.ModuleUnloadedError):
+        kernel_of("dynamic_shared").bind(1, 1, shared_bytes=Clearing())
 
 
 @pytest.mark.emulator
@@ -221,6 +237,27 @@ def test_launch_the_driver_refuses_is_described_and_counted_out(device, kernel_o
     assert "'sixteen'" in message and "(3, 1, 1)" in message and "(7, 1, 1)" in message and "registers" in message
     bound(*range(16))
     device.clear()  # would wait for ever for a launch that was not counted out
+
+
+@pytest.mark.emulator
+def test_kernel_the_emulator_can_not_run_says_which_instruction(device, emulator):
+    text = """.version 7.0
+        .target sm_70
+        .address_size 64
+        .visible .entry fine() { ret; }
+        .visible .entry voting() {
+            .reg .b32 %r<2>; .reg .pred %p<2>;
+            setp.eq.u32 %p1, 0, 0;
+            vote.sync.ballot.b32 %r1, %p1, 0xffffffff;
+            ret;
+        }
+        """
+    module = device.load(text)
+    module["fine"][1, 1]()
+    with pytest.raises(se_cy.CudaError, match="last_fault") as caught:
+        module["voting"][1, 1]()
+    assert caught.value.status == 801
+    assert "voting" in emulator.last_fault() and "vote" in emulator.last_fault() and "line 8" in emulator.last_fault()
 
 
 @pytest.mark.emulator

@@ -46,6 +46,22 @@ def test_out_that_does_not_fit_is_refused_and_unchanged(device, out, error):
     assert not np.any(out)
 
 
+def test_out_whose_class_answers_what_it_likes_is_not_written_past(device):
+    class Small(np.ndarray):
+        def reshape(self, *shape):
+            return np.empty(1, np.uint8)
+
+    class Lying(np.ndarray):
+        shape = (1 << 20,)
+
+    memory = device.to_device(np.ones(1 << 20, "f4"))
+    out = np.zeros(1 << 20, "f4").view(Small)
+    memory.to_host(out)
+    assert np.all(np.asarray(out) == 1)
+    with pytest.raises(ValueError, match="4194304"):
+        memory.to_host(np.zeros(1, "f4").view(Lying))
+
+
 def test_read_only_arrays_go_up_but_are_not_written(device):
     # B32
     data = bytes(range(8))

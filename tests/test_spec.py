@@ -118,3 +118,14 @@ def test_pickled_spec_has_the_same_codes():
 
 def test_repr_names_kernel_and_variants():
     assert repr(spec_of(("ptx", "70"))) == "<se_cy.KernelLoaderSpec 'k': ptx sm_70>"
+
+
+def test_spec_without_a_name_is_empty_and_one_with_a_name_keeps_it():
+    nameless = se_cy.KernelLoaderSpec.__new__(se_cy.KernelLoaderSpec)
+    assert "no variants" in repr(nameless) and nameless.explain((9, 0)) == "no variants"
+    with pytest.raises(se_cy.NoVariantError):
+        nameless.select((9, 0))
+    spec = spec_of(("ptx", "70"))
+    with pytest.raises(RuntimeError, match="made already"):
+        spec.__init__("other")
+    assert spec.name == "k" and spec.select((9, 0)).kind == "ptx"

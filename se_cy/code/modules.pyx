@@ -10,37 +10,29 @@ from typing import NamedTuple
 
 cimport cython
 from cpython.bytes cimport PyBytes_AS_STRING
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cuda.bindings cimport cydriver
-from cuda.bindings.cydriver cimport (
-    CUfunction, CUjit_option, CUmodule, CUresult,
-)
+from cuda.bindings.cydriver cimport CUjit_option, CUmodule, CUresult
 from libc.stdint cimport uintptr_t
 from libc.stdlib cimport free, malloc
-from posix.unistd cimport usleep
 
 from se_cy.code.interned cimport KIND_PTX, Code
+from se_cy.code.loaded cimport LoadedModule, loaded_module
 from se_cy.code.spec cimport KernelLoaderSpec
 from se_cy.code.table cimport table_free, table_get, table_init, table_len, table_next, table_put, table_remove
 from se_cy.code.target cimport ptx_version
 from se_cy.driver cimport library
-from se_cy.driver.context cimport (
-    CaptureGuard, PrimaryContext, begin_capture_guard, end_capture_guard, enter, incarnation_t, leave,
-)
-from se_cy.driver.guards cimport guard, may_release
+from se_cy.driver.context cimport PrimaryContext, enter, incarnation_t, leave
+from se_cy.driver.guards cimport guard
 from se_cy.driver.status cimport check, error_of
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 
-from se_cy.driver.status import ContextResetError, CudaError, JitError, KernelNotFoundError, ModuleUnloadedError
+from se_cy.driver.status import ContextResetError, JitError
 
 # Bytes of the driver's error log that an exception can show.
 cdef enum:
     LOG_BYTES = 16384
-
-# Names listed by a KernelNotFoundError's message; all are in its `available`.
-cdef int NAMES_SHOWN = 20
 
 
 class ModuleCacheStats(NamedTuple):
@@ -65,166 +57,6 @@ class ModuleCacheStats(NamedTuple):
     unloads: int
     modules: int
     nbytes: int
-
-
-@cython.final
-@cython.no_gc
-cdef class LoadedModule:
-    """A module in the driver and the functions asked of it so far. Its kernels keep it alive."""
-
-    def __cinit__(self):
-        table_init(&self.name_to_slot)
-
-    def __dealloc__(self):
-        # A module that is still loaded stays so: unloading waits for the device, which a destructor must not.
-        cdef size_t position = 0
-        cdef uintptr_t key
-        cdef void *slot
-        while table_next(&self.name_to_slot, &position, &key, &slot):
-            Py_DECREF(<object>(<FunctionSlot *>slot).name)
-            PyMem_Free(slot)
-        table_free(&self.name_to_slot)
-
-    cdef int require_loaded(self, str what) except -1:
-        guard()
-        if self.is_unloaded:
-            raise ModuleUnloadedError(
-                f"{what} belongs to a module that was unloaded", hint="create the kernel again: that loads it anew")
-        return self.context.require_incarnation(self.incarnation, what)
-
-    cdef int begin_use(self, str what) except -1:
-        """Keep the module from being unloaded until `uses` is counted down."""
-        self.require_loaded(what)
-        self.uses += 1
-        return 0
-
-    cdef int retire(self) noexcept:
-        """Let nothing new use it."""
-        self.is_unloaded = True
-        self.life = 0
-        return 0
-
-    cdef FunctionSlot *slot_of(self, str name) except NULL:
-        """The function of that name; `name` is interned."""
-        cdef void *slot
-        if table_get(&self.name_to_slot, <uintptr_t><PyObject *>name, &slot):
-            return <FunctionSlot *>slot
-        return _find_function(self, name)
-
-    def kernel_names(self):
-        """The names of all kernels in the module, in the driver's order."""
-        cdef int entered = 0
-        self.begin_use("the list of kernels")
-        try:
-            entered = enter(self.context)
-            return _names_of(<CUmodule>self.cu_module)
-        finally:
-            self.uses -= 1
-            leave(entered)
-
-    cdef int unload(self) except -1:
-        """Make the module unusable, wait until no call that uses it is on its way to the driver, and unload it."""
-        cdef CUmodule cu_module = <CUmodule>self.cu_module
-        cdef CaptureGuard guarded
-        cdef CUresult status
-        self.retire()
-        if cu_module == NULL:
-            return 0
-        while self.uses:
-            with nogil:
-                usleep(20)
-        # Nothing of a dead incarnation is handed back: its handles are gone, and may be somebody else's by now.
-        if not (may_release() and self.context.is_incarnation(self.incarnation)):
-            self.cu_module = NULL
-            return 0
-        with nogil:
-            begin_capture_guard(&guarded)
-            status = cydriver.cuModuleUnload(cu_module)
-            end_capture_guard(&guarded)
-        check(status, "cuModuleUnload")
-        self.cu_module = NULL
-        return check(<CUresult>guarded.status, "cuThreadExchangeStreamCaptureMode")
-
-
-cdef tuple _names_of(CUmodule cu_module):
-    cdef unsigned int count = 0
-    cdef unsigned int i
-    cdef CUfunction *functions
-    cdef const char *name
-    cdef CUresult status
-    check(cydriver.cuModuleGetFunctionCount(&count, cu_module), "cuModuleGetFunctionCount")
-    functions = <CUfunction *>malloc((count or 1) * sizeof(CUfunction))
-    if functions == NULL:
-        raise MemoryError()
-    try:
-        with nogil:
-            status = cydriver.cuModuleEnumerateFunctions(functions, count, cu_module)
-        check(status, "cuModuleEnumerateFunctions")
-        names = []
-        for i in range(count):
-            check(cydriver.cuFuncGetName(&name, functions[i]), "cuFuncGetName")
-            names.append((<bytes>name).decode("utf-8", "replace"))
-        return tuple(names)
-    finally:
-        free(functions)
-
-
-cdef FunctionSlot *_find_function(LoadedModule module, str name) except NULL:
-    cdef bytes c_name = name.encode()
-    cdef const char *name_pointer = c_name
-    cdef CUmodule cu_module = <CUmodule>module.cu_module
-    cdef CUfunction cu_function = NULL
-    cdef CUresult status
-    cdef FunctionSlot *slot
-    cdef void *other
-    cdef int entered = 0
-    module.begin_use(f"kernel {name!r}")
-    try:
-        entered = enter(module.context)
-        with nogil:
-            status = cydriver.cuModuleGetFunction(&cu_function, cu_module, name_pointer)
-        if status == CUresult.CUDA_ERROR_NOT_FOUND:
-            raise _not_found(module, name)
-        check(status, "cuModuleGetFunction")
-    finally:
-        module.uses -= 1
-        leave(entered)
-    if table_get(&module.name_to_slot, <uintptr_t><PyObject *>name, &other):
-        return <FunctionSlot *>other  # another thread asked meanwhile
-    slot = <FunctionSlot *>PyMem_Malloc(sizeof(FunctionSlot))
-    if slot == NULL:
-        raise MemoryError()
-    slot.name = <PyObject *>name
-    slot.cu_function = cu_function
-    slot.kernel = NULL
-    if table_put(&module.name_to_slot, <uintptr_t><PyObject *>name, slot) != 0:
-        PyMem_Free(slot)
-        raise MemoryError()
-    Py_INCREF(name)
-    return slot
-
-
-cdef object _not_found(LoadedModule module, str name):
-    try:
-        names = _names_of(<CUmodule>module.cu_module)
-    except CudaError:
-        names = ()  # the name asked for is what matters
-    shown = ", ".join(names[:NAMES_SHOWN])
-    if len(names) > NAMES_SHOWN:
-        shown += f" and {len(names) - NAMES_SHOWN} more"
-    mangled = [other for other in names if other.startswith("_Z") and f"{len(name)}{name}" in other]
-    hint = None
-    if mangled:
-        hint = (f"{mangled[0]} looks like the C++ name of it: ask for that, or declare the kernel extern \"C\"")
-    elif name.strip() in names:
-        hint = f"the name asked for has blanks around it: {name!r}"
-    error = KernelNotFoundError(
-        f"no kernel {name!r} in the module; it has: {shown or 'none'}",
-        status=<int>CUresult.CUDA_ERROR_NOT_FOUND, name="CUDA_ERROR_NOT_FOUND", call="cuModuleGetFunction",
-        hint=hint,
-    )
-    error.available = names
-    return error
 
 
 cdef class _Load:
@@ -391,12 +223,7 @@ cdef LoadedModule _load_once(ModuleCache cache, Code code):
 
 
 cdef LoadedModule _load(ModuleCache cache, Code code):
-    cdef LoadedModule module = LoadedModule.__new__(LoadedModule)
-    module.code = code
-    module.context = cache.context
-    module.incarnation = cache.context.incarnation
-    module.life = cache.context.life
-    module.is_shared = True
+    cdef LoadedModule module = loaded_module(code, cache.context)
     try:
         _load_data(cache, module)
         if cache.incarnation != module.incarnation:
@@ -468,5 +295,4 @@ cdef ModuleCache module_cache(PrimaryContext context, make_module):
     return cache
 
 
-se_cy_set_new(<PyTypeObject *>LoadedModule, se_cy_refuse_new)
 se_cy_set_new(<PyTypeObject *>ModuleCache, se_cy_refuse_new)

@@ -6,9 +6,12 @@ Floor 2; needs no driver. A spec is frozen by its first choice; choosing compare
 import sys
 
 cimport cython
+from cpython.object cimport PyTypeObject
 
 from se_cy.code.interned cimport KIND_CUBIN, KIND_FATBIN, KIND_PTX, Code, Target, intern_code
 from se_cy.code.target cimport parse_target, target_name, target_obstacle, target_runs_on
+
+from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 
 from se_cy.driver.status import NoVariantError
 
@@ -80,6 +83,8 @@ cdef class KernelLoaderSpec:
         self.variants = Variants.__new__(Variants)
 
     def __init__(self, name):
+        if self.name is not None:
+            raise RuntimeError(f"the spec of {self.name!r} is made already: .named() makes one of another name")
         if not isinstance(name, str):
             raise TypeError(f"a kernel's name is a str; got {type(name).__name__}")
         if not name:
@@ -226,3 +231,6 @@ def _spec_of(name, codes):
     for code in codes:
         _add(spec, code)
     return spec
+
+
+se_cy_set_new(<PyTypeObject *>Variants, se_cy_refuse_new)

@@ -4,6 +4,7 @@
 Floor 1. One object per ordinal, made under the GIL. The caller's current context is always restored.
 """
 cimport cython
+from cpython.object cimport PyTypeObject
 from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport (
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUresult, CUstreamCaptureMode,
@@ -12,6 +13,7 @@ from cuda.bindings.cydriver cimport (
 from se_cy.driver.guards cimport guard, process, refuse
 from se_cy.driver.library cimport ensure_driver
 from se_cy.driver.status cimport check
+from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 
 from se_cy.driver.status import ContextResetError, CudaError
 
@@ -200,3 +202,6 @@ cdef int enter(PrimaryContext context) except -1 nogil:
 cdef int leave(int entered) except -1 nogil:
     cdef const char *call
     return check(<CUresult>leave_raw(entered, &call), call)
+
+
+se_cy_set_new(<PyTypeObject *>PrimaryContext, se_cy_refuse_new)

@@ -105,6 +105,9 @@ cdef dict _status_to_class = {
 cdef dict _status_to_hint = {
     <int>CUresult.CUDA_ERROR_NO_DEVICE:
         "the driver sees no GPU: check CUDA_VISIBLE_DEVICES, container flags and nvidia-smi",
+    <int>CUresult.CUDA_ERROR_NOT_SUPPORTED:
+        "the device or driver can't do this; on the emulated driver, se_cy.emulator.last_fault() says which "
+        "instruction of a kernel it does not know",
     <int>CUresult.CUDA_ERROR_SYSTEM_DRIVER_MISMATCH:
         "the driver library and the kernel module are of different versions: in a container, the image's "
         "compatibility library may hide the host's",

@@ -173,7 +173,7 @@ def live(kind):
 
 
 def last_fault():
-    """Return what went wrong in the last kernel or copy that faulted.
+    """Return what went wrong in the last kernel or copy that faulted, or why a kernel can't run here.
 
     Returns
     -------

@@ -2,7 +2,7 @@
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int64_t, uint64_t
 
-from se_cy.code.modules cimport LoadedModule
+from se_cy.code.loaded cimport LoadedModule
 from se_cy.driver.context cimport life_t
 from se_cy.launch.parameters cimport (
     PARAMETER_POINTER, TAKES_ADDRESS, TAKES_FLOAT32, TAKES_FLOAT64, TAKES_INT32, TAKES_INT64, Parameter,

@@ -69,7 +69,13 @@ cdef int pack_other(const Destination *to, PyObject *argument, char *bytes) exce
         (<uint64_t *>bytes)[0] = 0
         return 0
     if PyObject_CheckBuffer(value):
-        PyObject_GetBuffer(value, &view, PyBUF_ND | PyBUF_FORMAT)
+        if hasattr(type(value), "__array_interface__") and getattr(value, "ndim", 0):
+            return refuse_argument(to, argument, "is an array in host memory: copy it to the device first "
+                                                 "(Device.to_device)")
+        try:
+            PyObject_GetBuffer(value, &view, PyBUF_ND | PyBUF_FORMAT)
+        except Exception as error:
+            return refuse_argument(to, argument, f"gives no contiguous buffer ({error})")
         try:
             return _pack_buffer(to, argument, &view, bytes)
         finally:
@@ -89,9 +95,6 @@ cdef int _pack_buffer(const Destination *to, PyObject *argument, Py_buffer *view
     cdef str form = view.format.decode("ascii").lstrip("@=<") if view.format != NULL else "B"
     is_integer = view.ndim == 0 and form in tuple("?bBhHiIlLqQnN")
     is_float = view.ndim == 0 and form in tuple("efd")
-    if view.ndim > 0 and hasattr(type(value), "__array_interface__"):
-        return refuse_argument(to, argument, "is an array in host memory: copy it to the device first "
-                                             "(Device.to_device)")
     if parameter.kind == PARAMETER_BYTES or not (is_integer or is_float):
         if parameter.kind != PARAMETER_BYTES or view.len != parameter.nbytes:
             return refuse_argument(to, argument, f"has {view.len} bytes")
@@ -113,7 +116,10 @@ cdef int _pack_buffer(const Destination *to, PyObject *argument, Py_buffer *view
 
 cdef str _given(const Destination *to, PyObject *argument):
     cdef object value = <object>argument
-    given = repr(value)
+    try:
+        given = repr(value)
+    except Exception:
+        given = object.__repr__(value)
     if len(given) > 60:
         given = given[:57] + "..."
     return f"kernel {<object>to.kernel_name!r}, argument {to.parameter - to.layout}: {given} of type {type(value).__name__}"

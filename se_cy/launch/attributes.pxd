@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from se_cy.driver.context cimport PrimaryContext
+from se_cy.code.loaded cimport FunctionSlot, LoadedModule
 
-cdef object read_attributes(void *cu_function, PrimaryContext context)
-cdef unsigned int allow_shared_bytes(void *cu_function, PrimaryContext context, str name,
-                                     object asked) except? 0xFFFFFFFF
+cdef object read_attributes(LoadedModule module, FunctionSlot *slot)
+cdef unsigned int allow_shared_bytes(LoadedModule module, FunctionSlot *slot, object asked) except? 0xFFFFFFFF

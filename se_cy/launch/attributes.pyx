@@ -10,7 +10,8 @@ from typing import NamedTuple
 from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUfunction, CUfunction_attribute, CUresult
 
-from se_cy.driver.context cimport PrimaryContext, enter, leave
+from se_cy.code.loaded cimport FunctionSlot, LoadedModule
+from se_cy.driver.context cimport PrimaryContext, enter_raw, leave_raw
 from se_cy.driver.status cimport check
 
 cdef object _raising = allocate_lock()
@@ -43,63 +44,101 @@ class KernelAttributes(NamedTuple):
     binary_version: int
 
 
-cdef int _attribute(void *cu_function, int attribute) except? -1:
-    cdef int value = 0
-    cdef CUresult status
-    # Under lazy loading this may load the function.
-    with nogil:
-        status = cydriver.cuFuncGetAttribute(&value, <CUfunction_attribute>attribute, <CUfunction>cu_function)
-    check(status, "cuFuncGetAttribute")
-    return value
+cdef int *_numbers = [
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK,
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS,
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES,
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES,
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION,
+    CUfunction_attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION,
+]
+
+cdef enum:
+    ATTRIBUTES = 8
 
 
-cdef object read_attributes(void *cu_function, PrimaryContext context):
-    cdef int entered = enter(context)
+cdef object read_attributes(LoadedModule module, FunctionSlot *slot):
+    cdef int values[ATTRIBUTES]
+    cdef const char *call
+    cdef int status
+    module.begin_use(f"kernel {<object>slot.name!r}")
     try:
-        return KernelAttributes(
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK),
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_NUM_REGS),
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES),
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES),
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES),
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES),
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_PTX_VERSION),
-            _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_BINARY_VERSION),
-        )
+        with nogil:
+            status = _read(module.context, <CUfunction>slot.cu_function, values, &call)
     finally:
-        leave(entered)
+        module.uses -= 1
+    check(<CUresult>status, call)
+    return KernelAttributes(*[values[i] for i in range(ATTRIBUTES)])
 
 
-cdef unsigned int allow_shared_bytes(void *cu_function, PrimaryContext context, str name,
-                                     object asked) except? 0xFFFFFFFF:
+cdef unsigned int allow_shared_bytes(LoadedModule module, FunctionSlot *slot, object asked) except? 0xFFFFFFFF:
     """See that launches may ask for so many bytes of dynamic shared memory; returns them as a C number."""
-    cdef int entered
-    nbytes = operator.index(asked)
+    cdef int most = <int>module.context.limits.shared_bytes_opt_in
+    cdef int static = 0  # stays so where the attributes can't be read, which raises
+    cdef int limit
+    cdef const char *call
+    cdef int status
+    try:
+        nbytes = operator.index(asked)
+    except TypeError:
+        raise TypeError(f"shared_bytes is an int; got {asked!r} of type {type(asked).__name__}") from None
     if nbytes < 0:
         raise ValueError(f"shared_bytes is not negative; got {nbytes}")
+    limit = min(nbytes, 0x7FFFFFFF)
     # Between reading and raising the limit, nobody else may raise it.
     with _raising:
-        entered = enter(context)
+        module.begin_use(f"kernel {<object>slot.name!r}")
         try:
-            _raise_limit(cu_function, context, name, nbytes)
+            with nogil:
+                status = _raise_limit(module.context, <CUfunction>slot.cu_function, limit, most, &static, &call)
         finally:
-            leave(entered)
-    return nbytes
-
-
-cdef int _raise_limit(void *cu_function, PrimaryContext context, str name, object nbytes) except -1:
-    cdef CUresult status
-    cdef int limit
-    if nbytes <= _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES):
-        return 0
-    static = _attribute(cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)
-    if nbytes + static > context.limits.shared_bytes_opt_in:
+            module.uses -= 1
+    check(<CUresult>status, call)
+    if nbytes + static > most:
         raise ValueError(
-            f"kernel {name!r}: {nbytes} bytes of dynamic and {static} bytes of static shared memory are more than the "
-            f"{context.limits.shared_bytes_opt_in} bytes a block can have on this device")
-    limit = nbytes
+            f"kernel {<object>slot.name!r}: {nbytes} bytes of dynamic and {static} bytes of static shared memory are "
+            f"more than the {most} bytes a block can have on this device")
+    return limit
+
+
+cdef int _read(PrimaryContext context, CUfunction cu_function, int *values, const char **call) except -1 nogil:
+    cdef const char *ignored
+    cdef int entered
+    cdef int i
+    cdef int status = enter_raw(context, &entered, call)
+    if status != CUresult.CUDA_SUCCESS:
+        return status
+    call[0] = "cuFuncGetAttribute"
+    for i in range(ATTRIBUTES):
+        # Under lazy loading this may load the function.
+        status = cydriver.cuFuncGetAttribute(&values[i], <CUfunction_attribute>_numbers[i], cu_function)
+        if status != CUresult.CUDA_SUCCESS:
+            leave_raw(entered, &ignored)
+            return status
+    return leave_raw(entered, call)
+
+
+cdef int _raise_limit(PrimaryContext context, CUfunction cu_function, int limit, int most, int *static,
+                      const char **call) except -1 nogil:
     # Only ever raised: another user of the same function may need what is there.
-    with nogil:
-        status = cydriver.cuFuncSetAttribute(
-            <CUfunction>cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, limit)
-    return check(status, "cuFuncSetAttribute")
+    cdef const char *ignored
+    cdef int values[ATTRIBUTES]
+    cdef int entered
+    cdef int status = _read(context, cu_function, values, call)
+    if status != CUresult.CUDA_SUCCESS:
+        return status
+    static[0] = values[2]
+    if limit <= values[5] or limit > most - values[2]:
+        return status
+    status = enter_raw(context, &entered, call)
+    if status != CUresult.CUDA_SUCCESS:
+        return status
+    call[0] = "cuFuncSetAttribute"
+    status = cydriver.cuFuncSetAttribute(
+        cu_function, CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, limit)
+    if status != CUresult.CUDA_SUCCESS:
+        leave_raw(entered, &ignored)
+        return status
+    return leave_raw(entered, call)

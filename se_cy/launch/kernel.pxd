@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 from cpython.object cimport PyObject
 
-from se_cy.code.modules cimport FunctionSlot, LoadedModule
+from se_cy.code.loaded cimport FunctionSlot, LoadedModule
 from se_cy.launch.parameters cimport Parameter
 from se_cy.slots cimport vectorcallfunc
 from se_cy.stream cimport Stream
@@ -14,9 +14,6 @@ cdef class Module:
 cdef class Kernel:
     cdef LoadedModule module_       # its module stays loaded, and its slot valid, while the kernel lives
     cdef FunctionSlot *slot         # where the next request for the kernel finds this object
-    cdef Parameter *layout          # owned
-    cdef unsigned int count         # of parameters
-    cdef unsigned int nbytes        # of all parameters, each at its offset
     cdef object __weakref__
 
 
@@ -24,8 +21,8 @@ cdef class BoundKernel:
     cdef vectorcallfunc vectorcall  # how CPython calls an instance: see se_cy/slots.pxd
     cdef void *cu_function
     cdef void *cu_stream
-    cdef readonly Kernel kernel     # owns the layout
-    cdef LoadedModule loaded        # the kernel's: what its calls check and count
+    cdef readonly Kernel kernel
+    cdef LoadedModule loaded        # the kernel's, which owns the layout: what its calls check and count
     cdef const Parameter *layout
     cdef unsigned int count
     cdef unsigned int nbytes

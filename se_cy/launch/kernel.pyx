@@ -6,16 +6,15 @@ Floor 4. All may be shared by threads: arguments are packed on the caller's stac
 import sys
 
 cimport cython
-from cpython.mem cimport PyMem_Free
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUfunction, CUresult, CUstream
 from libc.stdint cimport uintptr_t
 
-from se_cy.code.modules cimport FunctionSlot, LoadedModule
+from se_cy.code.loaded cimport FunctionSlot, LoadedModule
 from se_cy.driver cimport library
-from se_cy.driver.context cimport PrimaryContext, enter, enter_raw, leave, leave_raw
+from se_cy.driver.context cimport PrimaryContext, enter_raw, leave_raw
 from se_cy.driver.guards cimport guard
 from se_cy.driver.status cimport error_of
 from se_cy.launch.arguments cimport Destination, pack_argument
@@ -109,7 +108,6 @@ cdef class Kernel:
     def __dealloc__(self):
         if self.slot != NULL and self.slot.kernel == <PyObject *>self:
             self.slot.kernel = NULL
-        PyMem_Free(self.layout)
 
     @property
     def name(self):
@@ -128,7 +126,7 @@ cdef class Kernel:
     @property
     def parameters(self):
         """What it takes: a tuple of `ParameterInfo`, in order."""
-        return parameter_infos(self.layout, self.count)
+        return parameter_infos(<const Parameter *>self.slot.layout, self.slot.count)
 
     @property
     def handle(self):
@@ -139,12 +137,7 @@ cdef class Kernel:
     @property
     def attributes(self):
         """Registers, memory and limits: a `KernelAttributes`."""
-        self.module_.require_loaded(f"kernel {self.name!r}")
-        self.module_.uses += 1
-        try:
-            return read_attributes(self.slot.cu_function, self.module_.context)
-        finally:
-            self.module_.uses -= 1
+        return read_attributes(self.module_, self.slot)
 
     def bind(self, grid, block, *, stream=None, shared_bytes=0, hold_gil=False):
         """Fix everything of a launch but its arguments.
@@ -199,7 +192,7 @@ cdef class Kernel:
 
     def __repr__(self):
         state = ", unloaded" if self.module_.is_unloaded else ""
-        return f"<se_cy.Kernel {self.name!r} on device {self.module_.context.ordinal}, {self.count} parameters{state}>"
+        return f"<se_cy.Kernel {self.name!r} on device {self.module_.context.ordinal}, {self.slot.count} parameters{state}>"
 
 
 @cython.final
@@ -359,7 +352,7 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
     bound.kernel = kernel
     bound.loaded = kernel.module_
     bound.cu_function = kernel.slot.cu_function
-    bound.layout, bound.count, bound.nbytes = kernel.layout, kernel.count, kernel.nbytes
+    bound.layout, bound.count, bound.nbytes = <const Parameter *>kernel.slot.layout, kernel.slot.count, kernel.slot.nbytes
     bound.hold_gil = hold_gil
     read_dimensions(grid, bound.grid_, context.limits.grid, "grid")
     read_dimensions(block, bound.block_, context.limits.block, "block")
@@ -379,11 +372,7 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
             bound.stream_owner = owner
     bound.needs_context = handle <= LAST_DEFAULT_STREAM or library.driver_version < FREE_OF_CURRENT_CONTEXT
     if type(shared_bytes) is not int or shared_bytes != 0:
-        kernel.module_.begin_use(f"kernel {kernel.name!r}")
-        try:
-            bound.shared_bytes_ = allow_shared_bytes(bound.cu_function, context, kernel.name, shared_bytes)
-        finally:
-            kernel.module_.uses -= 1
+        bound.shared_bytes_ = allow_shared_bytes(bound.loaded, kernel.slot, shared_bytes)
     bound.vectorcall = <vectorcallfunc>_launch
     return bound
 
@@ -399,22 +388,11 @@ cdef Kernel kernel_of(LoadedModule module, str name):
 
 cdef Kernel _make_kernel(LoadedModule module, FunctionSlot *slot, str name):
     cdef Kernel kernel = Kernel.__new__(Kernel)
-    cdef Parameter *last
-    cdef int entered = 0
     kernel.module_ = module
-    module.begin_use(f"kernel {name!r}")
-    try:
-        entered = enter(module.context)
-        kernel.layout = read_layout(slot.cu_function, module.code, name, &kernel.count)
-    finally:
-        module.uses -= 1
-        leave(entered)
+    module.require_loaded(f"kernel {name!r}")
+    read_layout(module, slot, name)
     if slot.kernel != NULL and Py_REFCNT(slot.kernel) > 0:
         return <Kernel>slot.kernel  # made meanwhile by another thread, or by what a garbage collection ran
-    if kernel.count:
-        last = &kernel.layout[kernel.count - 1]
-        # Rounded up, so that the pointers behind the values are aligned.
-        kernel.nbytes = (last.offset + last.nbytes + 15) & ~<unsigned int>15
     kernel.slot = slot
     slot.kernel = <PyObject *>kernel
     return kernel

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from se_cy.code.interned cimport Code
-from se_cy.driver.context cimport PrimaryContext
+from se_cy.code.loaded cimport FunctionSlot, LoadedModule
 
 
 cdef enum ParameterKind:
@@ -28,6 +27,6 @@ cdef struct Parameter:   # 12 bytes
     unsigned char takes
 
 
-cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int *count) except NULL
+cdef int read_layout(LoadedModule module, FunctionSlot *slot, str name) except -1
 cdef str describe_parameter(const Parameter *parameter)
 cdef tuple parameter_infos(const Parameter *layout, unsigned int count)

@@ -6,16 +6,21 @@ Floor 4. Read once per kernel, under the GIL; the result is never changed.
 from typing import NamedTuple
 
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUfunction, CUresult
-from libc.string cimport memcmp
+from libc.stdlib cimport free, realloc
+from libc.string cimport memchr, memcmp
 
-from se_cy.code.interned cimport KIND_PTX, Code
+from se_cy.code.interned cimport KIND_PTX
+from se_cy.code.loaded cimport FunctionSlot, LoadedModule
+from se_cy.driver.context cimport PrimaryContext, enter_raw, leave_raw
 from se_cy.driver.status cimport check
 
-# Parameters of a kernel take at most this many bytes in all, and none takes less than one.
-cdef unsigned int MAXIMUM_BYTES = 32764
+from se_cy.driver.status import CudaError
+
+# Parameters of a kernel take at most this many bytes in all.
+cdef enum:
+    MAXIMUM_BYTES = 32764
 
 cdef extern from "<string.h>" nogil:
     void *memmem(const void *haystack, size_t haystack_size, const void *needle, size_t needle_size)
@@ -63,43 +68,86 @@ cdef str describe_parameter(const Parameter *parameter):
     return f"{'an' if parameter.nbytes == 8 else 'a'} {parameter.nbytes}-byte {_kind_names[<int>parameter.kind]}"
 
 
-cdef Parameter *read_layout(void *cu_function, Code code, str name, unsigned int *count) except NULL:
-    """The layout of a function's parameters, in memory that the caller frees with PyMem_Free."""
+cdef int read_layout(LoadedModule module, FunctionSlot *slot, str name) except -1:
+    """Read the layout of a function's parameters into its slot, unless that is done."""
     cdef Parameter *layout = NULL
-    cdef CUresult status
-    cdef size_t offset, nbytes
+    cdef Parameter *last
+    cdef const char *call
     cdef unsigned int n = 0
     cdef unsigned int i
-    while True:
-        # Under lazy loading this may load the function.
-        with nogil:
-            status = cydriver.cuFuncGetParamInfo(<CUfunction>cu_function, n, &offset, &nbytes)
-        if status == CUresult.CUDA_ERROR_INVALID_VALUE:
-            break
-        check(status, "cuFuncGetParamInfo")
-        n += 1
-    layout = <Parameter *>PyMem_Malloc((n or 1) * sizeof(Parameter))
-    if layout == NULL:
-        raise MemoryError()
+    cdef int status
+    if slot.layout != NULL:
+        return 0
+    module.begin_use(f"kernel {name!r}")
     try:
+        with nogil:
+            status = _read_sizes(module.context, <CUfunction>slot.cu_function, &layout, &n, &call)
+    finally:
+        module.uses -= 1
+    try:
+        check(<CUresult>status, call)
         for i in range(n):
-            check(cydriver.cuFuncGetParamInfo(<CUfunction>cu_function, i, &offset, &nbytes), "cuFuncGetParamInfo")
-            if nbytes == 0 or offset + nbytes > MAXIMUM_BYTES:
-                raise RuntimeError(
-                    f"the driver says that parameter {i} of kernel {name!r} is {nbytes} bytes at {offset}")
-            layout[i].offset = <unsigned int>offset
-            layout[i].nbytes = <unsigned int>nbytes
-            layout[i].kind = PARAMETER_UNKNOWN
-            layout[i].is_from_ptx = 0
-        if code.c_kind == KIND_PTX and n > 0:
-            _add_kinds(layout, n, code.data, name.encode())
+            if layout[i].offset + layout[i].nbytes > MAXIMUM_BYTES:
+                raise CudaError(f"the driver says that parameter {i} of kernel {name!r} is {layout[i].nbytes} bytes at "
+                                f"{layout[i].offset}, and that parameters take at most {MAXIMUM_BYTES} bytes in all")
+        if module.code.c_kind == KIND_PTX and n > 0:
+            _add_kinds(layout, n, module.code.data, name.encode())
         for i in range(n):
+            if layout[i].kind == PARAMETER_UNKNOWN and layout[i].nbytes not in (1, 2, 4, 8):
+                layout[i].kind = PARAMETER_BYTES
             layout[i].takes = _takes(&layout[i])
-    except:
-        PyMem_Free(layout)
-        raise
-    count[0] = n
-    return layout
+        if slot.layout == NULL:
+            slot.layout = layout
+            slot.count = n
+            layout = NULL
+            if n:
+                last = &(<Parameter *>slot.layout)[n - 1]
+                slot.nbytes = (last.offset + last.nbytes + 15) & ~<unsigned int>15
+        return 0
+    finally:
+        free(layout)
+
+
+cdef int _read_sizes(PrimaryContext context, CUfunction cu_function, Parameter **layout, unsigned int *count,
+                     const char **call) except -1 nogil:
+    cdef const char *ignored
+    cdef int entered
+    cdef int status = enter_raw(context, &entered, call)
+    if status == CUresult.CUDA_SUCCESS:
+        status = _copy_sizes(cu_function, layout, count, call)
+        if status == CUresult.CUDA_SUCCESS:
+            return leave_raw(entered, call)
+        leave_raw(entered, &ignored)
+    return status
+
+
+cdef int _copy_sizes(CUfunction cu_function, Parameter **layout, unsigned int *count,
+                     const char **call) except -1 nogil:
+    cdef Parameter *longer
+    cdef size_t offset, nbytes
+    cdef unsigned int room = 0
+    cdef int status
+    while True:
+        if count[0] == room:
+            room = 2 * room + 8
+            longer = <Parameter *>realloc(layout[0], room * sizeof(Parameter))
+            call[0] = "realloc"
+            if longer == NULL:
+                return CUresult.CUDA_ERROR_OUT_OF_MEMORY
+            layout[0] = longer
+        # Under lazy loading this may load the function.
+        call[0] = "cuFuncGetParamInfo"
+        status = cydriver.cuFuncGetParamInfo(cu_function, count[0], &offset, &nbytes)
+        if status == CUresult.CUDA_ERROR_INVALID_VALUE:
+            return CUresult.CUDA_SUCCESS  # past the last
+        if status != CUresult.CUDA_SUCCESS:
+            return status
+        longer = &layout[0][count[0]]
+        longer.offset = <unsigned int>min(offset, <size_t>MAXIMUM_BYTES + 1)
+        longer.nbytes = <unsigned int>min(nbytes, <size_t>MAXIMUM_BYTES + 1)
+        longer.kind = PARAMETER_UNKNOWN
+        longer.is_from_ptx = 0
+        count[0] += 1
 
 
 cdef unsigned char _takes(const Parameter *parameter) noexcept:
@@ -116,8 +164,7 @@ cdef unsigned char _takes(const Parameter *parameter) noexcept:
 cdef int _add_kinds(Parameter *layout, unsigned int n, bytes ptx, bytes name) except -1:
     """Fill in the kinds that the entry's declaration in the PTX gives.
 
-    A declaration is believed only if it agrees with the driver on the number and size of the parameters: what looks
-    like one may stand in a comment.
+    The declaration is believed only if it agrees with the driver on the number and size of the parameters.
     """
     cdef Declaration declaration
     cdef const char *text = PyBytes_AS_STRING(ptx)
@@ -125,23 +172,41 @@ cdef int _add_kinds(Parameter *layout, unsigned int n, bytes ptx, bytes name) ex
     cdef const char *at = text
     cdef unsigned int i
     while True:
-        at = <const char *>memmem(at, end - at, <const char *>b".entry", 6)
+        at = _next_entry(at, end)
         if at == NULL:
             return 0
-        at += 6
         declaration = Declaration.__new__(Declaration)
         declaration.at, declaration.end = at, end
         if not declaration.is_of(name):
             continue
         found = declaration.parameters(n)
-        if found is None or len(found) != n:
+        if (found is not None and len(found) == n
+                and all([nbytes == layout[j].nbytes for j, (kind, nbytes) in enumerate(found)])):
+            for i in range(n):
+                layout[i].kind = found[i][0]
+                layout[i].is_from_ptx = 1
+            return 0
+
+
+cdef const char *_next_entry(const char *at, const char *end) noexcept nogil:
+    """What follows the next `.entry` outside comments and strings; NULL if there is none."""
+    cdef const char *closing
+    while at < end:
+        if at[0] == b"." and end - at > 6 and memcmp(at, <const char *>b".entry", 6) == 0:
+            return at + 6
+        if at[0] == b"/" and end - at > 1 and at[1] == b"/":
+            closing = <const char *>memchr(at, b"\n", end - at)
+        elif at[0] == b"/" and end - at > 1 and at[1] == b"*":
+            closing = <const char *>memmem(at + 2, end - at - 2, <const char *>b"*/", 2)
+        elif at[0] == b'"':
+            closing = <const char *>memchr(at + 1, b'"', end - at - 1)
+        else:
+            at += 1
             continue
-        if any(nbytes != layout[j].nbytes for j, (kind, nbytes) in enumerate(found)):
-            continue
-        for i in range(n):
-            layout[i].kind = found[i][0]
-            layout[i].is_from_ptx = 1
-        return 0
+        if closing == NULL:
+            return NULL
+        at = closing + 1
+    return NULL
 
 
 cdef dict _type_to_kind = {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// nvcc 13.0: nvcc -ptx -arch=sm_75 arguments.cu; nvcc -cubin -arch=sm_90 arguments.cu -o arguments_sm90.cubin
+// nvcc 13.0: nvcc -ptx -arch=sm_75 arguments.cu
+// nvcc -fatbin --compress-mode=none -gencode arch=compute_75,code=compute_75 arguments.cu
+// nvcc -cubin -arch=sm_90 arguments.cu -o arguments_sm90.cubin
 // Each kernel writes what it was given, so that a test sees the bytes that arrived.
 struct Mixed {
   char letter;

@@ -14,6 +14,9 @@ CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, 
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   if (stream->context != function->module->context)
     return CUDA_ERROR_INVALID_HANDLE;
+  if (!function->kernel->unsupported.empty())
+    call.process.scheduler.explain("kernel " + function->kernel->name + " can't run here: " +
+                                   function->kernel->unsupported);
   RETURN_IF_FAILED(request.check(*function));
   std::unique_ptr<Action> action;
   RETURN_IF_FAILED(request.prepare(*function, action));

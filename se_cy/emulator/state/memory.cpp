@@ -125,10 +125,10 @@ bool Memory::release(uint64_t address) {
   live_.erase(found);
   used_ -= allocation.size;
   ++generation_;
-  const uint64_t first = round_up(address, page);
-  const uint64_t last = (address + allocation.size) / page * page;
-  if (first < last)
-    madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
+  // The gaps around an allocation are at least a page, so the pages it touches are its own.
+  const uint64_t first = address / page * page;
+  const uint64_t last = round_up(address + allocation.size, page);
+  madvise(reinterpret_cast<void *>(first), last - first, MADV_DONTNEED);
   bury(std::move(allocation));
   return true;
 }

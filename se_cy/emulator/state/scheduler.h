@@ -28,6 +28,8 @@ public:
   WorkPointer oldest_if_full(const Context &context) const;
 
   const std::string &last_fault() const { return last_fault_; }
+  // Why a launch was refused, where the driver's status does not say it.
+  void explain(std::string reason) { last_fault_ = std::move(reason); }
 
 private:
   void complete(const WorkPointer &work);

@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: Apache-2.0
+from cpython.object cimport PyObject
+
+from se_cy.code.interned cimport Code
+from se_cy.code.table cimport Table
+from se_cy.driver.context cimport PrimaryContext, incarnation_t, life_t
+
+
+cdef struct FunctionSlot:
+    PyObject *name      # owned; interned, so its address is the key
+    void *cu_function
+    PyObject *kernel    # borrowed: the live Kernel, which takes itself out when it dies
+    void *layout        # owned: the parameters as launch/parameters reads them; NULL until a kernel asks
+    unsigned int count  # of parameters
+    unsigned int nbytes # of all parameters, each at its offset; rounded up to 16
+
+
+cdef class LoadedModule:
+    cdef Code code                   # its address is the cache's key: it can't be reused while this lives
+    cdef PrimaryContext context
+    cdef void *cu_module
+    cdef bint is_unloaded            # nothing new may use it; the driver may hold it a little longer
+    cdef incarnation_t incarnation   # of the context it was loaded in
+    cdef life_t life                 # the same; 0 once unloaded
+    cdef Py_ssize_t uses             # driver calls on their way with its handles, launches above all; under the GIL
+    cdef Table name_to_slot          # address of the interned name -> FunctionSlot *
+
+    cdef FunctionSlot *slot_of(self, str name) except NULL
+    cdef int require_loaded(self, str what) except -1
+    cdef int begin_use(self, str what) except -1
+    cdef int retire(self) noexcept
+    cdef int unload(self) except -1
+
+
+cdef LoadedModule loaded_module(Code code, PrimaryContext context)
