@@ -7,13 +7,13 @@ from se_cy.stream cimport Stream
 
 cdef class DeviceMemory:
     cdef uint64_t pointer             # device address; 0 for zero bytes and once closed
+    cdef life_t life                  # 0 once closed; beside the pointer, as a launch reads both
     cdef readonly size_t nbytes
     cdef readonly tuple shape
     cdef readonly object dtype        # numpy.dtype
     cdef PrimaryContext context
     cdef Stream stream                # its allocation and release are ordered on it; None: on the device
     cdef incarnation_t incarnation
-    cdef life_t life                  # 0 once closed
     cdef readonly bint is_closed
 
     cdef int require_open(self) except -1

@@ -14,6 +14,7 @@ cdef enum:
 cdef class Code:
     cdef bytes data               # what the driver reads: NUL-terminated, as every bytes object is
     cdef char c_kind
+    cdef bint has_entry           # it is PTX with a kernel in it
     cdef readonly unsigned long long id
     cdef Target *c_targets        # owned
     cdef Py_ssize_t target_count

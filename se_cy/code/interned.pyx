@@ -142,6 +142,7 @@ cdef Code intern_code(object data, str kind):
             found = code_kind(content)
             code = Code.__new__(Code)
             code.c_kind = _kind_names.index(found)
+            code.has_entry = found == "ptx" and b".entry" in content
             _set_targets(code, content, found)
             # What was allocated since the look-up may have run a garbage collection, and that anybody's code.
             address = _content_to_address.get(content)

@@ -16,13 +16,14 @@ cdef struct FunctionSlot:
 
 
 cdef class LoadedModule:
-    cdef Code code                   # its address is the cache's key: it can't be reused while this lives
+    # What every launch reads stands first, in one cache line: the driver call before it has emptied the cache.
     cdef PrimaryContext context
+    cdef life_t life                 # that of the incarnation; 0 once unloaded
+    cdef Py_ssize_t uses             # driver calls on their way with its handles, launches above all; under the GIL
     cdef void *cu_module
     cdef bint is_unloaded            # nothing new may use it; the driver may hold it a little longer
+    cdef Code code                   # its address is the cache's key: it can't be reused while this lives
     cdef incarnation_t incarnation   # of the context it was loaded in
-    cdef life_t life                 # the same; 0 once unloaded
-    cdef Py_ssize_t uses             # driver calls on their way with its handles, launches above all; under the GIL
     cdef Table name_to_slot          # address of the interned name -> FunctionSlot *
 
     cdef FunctionSlot *slot_of(self, str name) except NULL

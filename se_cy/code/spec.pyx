@@ -115,7 +115,7 @@ cdef class KernelLoaderSpec:
             A code has been chosen from this spec already.
         """
         cdef Code piece = intern_code(code, "ptx")
-        if b".entry" not in piece.data:
+        if not piece.has_entry:
             raise ValueError("the PTX has no kernel: there is no .entry in it")
         if compute_capability is not None:
             wanted = target_name(compute_capability)

@@ -14,13 +14,13 @@ cdef struct Limits:
 
 
 cdef class PrimaryContext:
+    cdef life_t life                 # of the incarnation; first, as every launch reads it
     cdef public object device        # the Device on top, which never dies: what .device of all below it answers
     cdef readonly int ordinal
     cdef readonly int major
     cdef readonly int minor
     cdef void *cu_context            # NULL until the first use retains it
     cdef incarnation_t incarnation   # cuCtxGetId when it was retained
-    cdef life_t life                 # of that incarnation
     cdef Limits limits
     cdef list to_free                # (address, incarnation, bytes) of dropped memory that work may still use
     cdef size_t bytes_to_free

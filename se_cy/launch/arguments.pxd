@@ -2,7 +2,7 @@
 from cpython.object cimport PyObject, PyTypeObject
 from libc.stdint cimport int64_t, uint64_t
 
-from se_cy.code.loaded cimport LoadedModule
+from se_cy.code.loaded cimport FunctionSlot, LoadedModule
 from se_cy.driver.context cimport life_t
 from se_cy.launch.parameters cimport (
     PARAMETER_POINTER, TAKES_ADDRESS, TAKES_FLOAT32, TAKES_FLOAT64, TAKES_INT32, TAKES_INT64, Parameter,
@@ -42,9 +42,9 @@ cdef extern from "<math.h>" nogil:
 cdef struct Destination:
     const Parameter *parameter
     const Parameter *layout   # of the kernel's first parameter
-    PyObject *kernel_name
-    PyObject *module       # the kernel's LoadedModule
-    life_t life            # of that module
+    const FunctionSlot *slot  # of the kernel; read for messages only
+    PyObject *module          # the kernel's LoadedModule
+    life_t life               # of that module
 
 
 cdef int pack_integer(const Destination *to, PyObject *argument, char *bytes) except -1

@@ -122,7 +122,7 @@ cdef str _given(const Destination *to, PyObject *argument):
         given = object.__repr__(value)
     if len(given) > 60:
         given = given[:57] + "..."
-    return f"kernel {<object>to.kernel_name!r}, argument {to.parameter - to.layout}: {given} of type {type(value).__name__}"
+    return f"kernel {<object>to.slot.name!r}, argument {to.parameter - to.layout}: {given} of type {type(value).__name__}"
 
 
 cdef int refuse_argument(const Destination *to, PyObject *argument, str why=None) except -1:
@@ -133,7 +133,7 @@ cdef int refuse_argument(const Destination *to, PyObject *argument, str why=None
     if isinstance(value, DeviceMemory) and to.parameter.nbytes == 8 and to.parameter.kind not in (
             PARAMETER_FLOAT, PARAMETER_BYTES):
         memory = value
-        (<LoadedModule><object>to.module).require_loaded(f"kernel {<object>to.kernel_name!r}")
+        (<LoadedModule><object>to.module).require_loaded(f"kernel {<object>to.slot.name!r}")
         if memory.is_closed:
             raise ValueError(f"{_given(to, argument)} is closed")
         if memory.context is not (<LoadedModule><object>to.module).context:

@@ -19,21 +19,22 @@ cdef class Kernel:
 
 cdef class BoundKernel:
     cdef vectorcallfunc vectorcall  # how CPython calls an instance: see se_cy/slots.pxd
-    cdef void *cu_function
-    cdef void *cu_stream
-    cdef readonly Kernel kernel
-    cdef LoadedModule loaded        # the kernel's, which owns the layout: what its calls check and count
+    cdef LoadedModule loaded        # the kernel's, which owns slot and layout: what each call checks and counts
     cdef const Parameter *layout
+    cdef const FunctionSlot *slot
     cdef unsigned int count
     cdef unsigned int nbytes
     cdef Stream stream              # ours, whose handle cu_stream is: it must be open at each launch
-    cdef object stream_owner        # somebody else's object with that handle: it must outlive the launches
+    cdef void *cu_function
+    cdef void *cu_stream
     cdef unsigned int grid_[3]
     cdef unsigned int block_[3]
     cdef unsigned int shared_bytes_
     cdef bint is_empty              # a zero in the grid: nothing to launch
     cdef bint needs_context         # the launch depends on the thread's current context
     cdef bint hold_gil
+    cdef readonly Kernel kernel
+    cdef object stream_owner        # somebody else's object with that handle: it must outlive the launches
 
 
 cdef Kernel kernel_of(LoadedModule module, str name)

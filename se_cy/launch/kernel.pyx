@@ -257,7 +257,7 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
     # At most 32,764 bytes of values and as many pointers: read_layout refuses more.
     values = <char *>alloca(self.nbytes + self.count * sizeof(void *))
     pointers = <void **>(values + self.nbytes)
-    to.kernel_name = self.kernel.slot.name
+    to.slot = self.slot
     to.module = <PyObject *>self.loaded
     to.life = self.loaded.life
     to.layout = parameter = self.layout
@@ -351,6 +351,7 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
         kernel.module_.require_loaded(f"kernel {kernel.name!r}")
     bound.kernel = kernel
     bound.loaded = kernel.module_
+    bound.slot = kernel.slot
     bound.cu_function = kernel.slot.cu_function
     bound.layout, bound.count, bound.nbytes = <const Parameter *>kernel.slot.layout, kernel.slot.count, kernel.slot.nbytes
     bound.hold_gil = hold_gil
@@ -389,7 +390,8 @@ cdef Kernel kernel_of(LoadedModule module, str name):
 cdef Kernel _make_kernel(LoadedModule module, FunctionSlot *slot, str name):
     cdef Kernel kernel = Kernel.__new__(Kernel)
     kernel.module_ = module
-    module.require_loaded(f"kernel {name!r}")
+    if module.life != module.context.life:
+        module.require_loaded(f"kernel {name!r}")
     read_layout(module, slot, name)
     if slot.kernel != NULL and Py_REFCNT(slot.kernel) > 0:
         return <Kernel>slot.kernel  # made meanwhile by another thread, or by what a garbage collection ran
