@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing_extensions import Buffer
 from typing import NamedTuple, final
 from uuid import UUID
 
 from numpy.typing import ArrayLike, DTypeLike
+from typing_extensions import Buffer
 
 from se_cy.code.interned import Code, HasCode
 from se_cy.code.modules import ModuleCache

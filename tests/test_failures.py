@@ -75,7 +75,8 @@ def attributes(device, state):
     assert kernel.attributes and kernel.module.kernels and device.memory_info()
 
 
-PATHS = [create, missing, bind, launch, launch_on_stream, stream, memory, memory_on_stream, clear, synchronize, attributes]
+PATHS = [create, missing, bind, launch, launch_on_stream, stream, memory, memory_on_stream, clear, synchronize,
+         attributes]
 
 
 def current_context():

@@ -166,7 +166,8 @@ def test_clear_from_a_destructor_while_a_launch_fails_does_not_wait_for_that_lau
 
 def test_equal_content_made_in_the_middle_of_an_interning_is_one_code():
     for threshold in range(1, 12):
-        text = f".version 7.0\n.target sm_52\n.address_size 64\n// interning {threshold}\n.visible .entry k() {{ ret; }}\n"
+        text = (f".version 7.0\n.target sm_52\n.address_size 64\n// interning {threshold}\n"
+                ".visible .entry k() { ret; }\n")
         others = []
 
         def intern(phase, info, text=text, others=others):

@@ -219,7 +219,7 @@ NO_CODE = {
     "UTF-16 little": (HEADER.decode().encode("utf-16-le"), "UTF-16"),
     "UTF-16 big": (HEADER.decode().encode("utf-16-be"), "UTF-16"),
     "byte-order mark": (HEADER.decode().encode("utf-8-sig"), "byte-order mark"),
-    "path": (b"/tmp/kernels/saxpy.ptx", r"file name: Code.from_file\(\)"),
+    "path": (b"/data/kernels/saxpy.ptx", r"file name: Code.from_file\(\)"),
     "relative path": (b"./saxpy", r"file name: Code.from_file\(\)"),
     "name": (b"saxpy.cubin", r"file name: Code.from_file\(\)"),
     "C++": (b"extern \"C\" __global__ void f() {}\n", r"CUDA C\+\+ source"),

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
-from typing_extensions import Buffer
 from typing import Literal, Protocol, final
+
+from typing_extensions import Buffer
 
 class HasCode(Protocol):
     @property

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing_extensions import Buffer
 from typing import Self, final
+
+from typing_extensions import Buffer
 
 from se_cy.code.interned import Code, HasCode
 
