@@ -3,7 +3,10 @@
 // driver is not initialised or the process is a forked child.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <mutex>
+#include <type_traits>
 #include <vector>
 
 #include <cuda.h>
@@ -25,7 +28,11 @@ constexpr int driver_version = 13000;
 
 class Call {
 public:
-  explicit Call(const char *function) : process(Process::instance()), function_(function) {}
+  // The function goes by its name in cuda.h; the arguments are the caller's, in the order of cuda.h.
+  template <class... Arguments>
+  Call(const char *function, Arguments... arguments)
+      : process(Process::instance()), function_(function), arguments_{to_word(arguments)...},
+        argument_count_(sizeof...(arguments)) {}
 
   CUresult begin();
   // For the functions that also work before cuInit.
@@ -48,7 +55,18 @@ public:
   Process &process;
 
 private:
+  static constexpr size_t most_arguments = 11; // of cuLaunchKernel
+
+  template <class Argument> static uint64_t to_word(Argument argument) {
+    if constexpr (std::is_pointer_v<Argument>)
+      return reinterpret_cast<uint64_t>(argument);
+    else
+      return static_cast<uint64_t>(argument);
+  }
+
   const char *function_;
+  std::array<uint64_t, most_arguments> arguments_;
+  size_t argument_count_;
   std::unique_lock<FairLock> lock_;
 };
 

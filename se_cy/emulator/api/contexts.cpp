@@ -20,13 +20,13 @@ CUresult create(Call &call, CUcontext *handle, unsigned flags, CUdevice ordinal)
 } // namespace
 
 DRIVER_FUNCTION cuCtxCreate_v2(CUcontext *handle, unsigned int flags, CUdevice device) {
-  Call call("cuCtxCreate");
+  Call call("cuCtxCreate", handle, flags, device);
   RETURN_IF_FAILED(call.begin());
   return create(call, handle, flags, device);
 }
 
 DRIVER_FUNCTION cuCtxCreate_v4(CUcontext *handle, CUctxCreateParams *parameters, unsigned int flags, CUdevice device) {
-  Call call("cuCtxCreate");
+  Call call("cuCtxCreate", handle, parameters, flags, device);
   RETURN_IF_FAILED(call.begin());
   if (parameters && (parameters->execAffinityParams || parameters->cigParams))
     return CUDA_ERROR_NOT_SUPPORTED;
@@ -34,7 +34,7 @@ DRIVER_FUNCTION cuCtxCreate_v4(CUcontext *handle, CUctxCreateParams *parameters,
 }
 
 DRIVER_FUNCTION cuCtxDestroy_v2(CUcontext handle) {
-  Call call("cuCtxDestroy");
+  Call call("cuCtxDestroy", handle);
   RETURN_IF_FAILED(call.begin());
   const std::shared_ptr<Context> context = call.process.contexts.find(handle);
   if (!context || context->primary)
@@ -49,7 +49,7 @@ DRIVER_FUNCTION cuCtxDestroy_v2(CUcontext handle) {
 }
 
 DRIVER_FUNCTION cuCtxGetCurrent(CUcontext *handle) {
-  Call call("cuCtxGetCurrent");
+  Call call("cuCtxGetCurrent", handle);
   RETURN_IF_FAILED(call.begin());
   if (!handle)
     return CUDA_ERROR_INVALID_VALUE;
@@ -59,7 +59,7 @@ DRIVER_FUNCTION cuCtxGetCurrent(CUcontext *handle) {
 
 // A destroyed context can be made current; what needs it fails then.
 DRIVER_FUNCTION cuCtxSetCurrent(CUcontext handle) {
-  Call call("cuCtxSetCurrent");
+  Call call("cuCtxSetCurrent", handle);
   RETURN_IF_FAILED(call.begin());
   if (handle && !call.process.contexts.issued(handle))
     return CUDA_ERROR_INVALID_CONTEXT;
@@ -68,7 +68,7 @@ DRIVER_FUNCTION cuCtxSetCurrent(CUcontext handle) {
 }
 
 DRIVER_FUNCTION cuCtxPushCurrent_v2(CUcontext handle) {
-  Call call("cuCtxPushCurrent");
+  Call call("cuCtxPushCurrent", handle);
   RETURN_IF_FAILED(call.begin());
   if (!call.process.contexts.issued(handle))
     return CUDA_ERROR_INVALID_CONTEXT;
@@ -77,7 +77,7 @@ DRIVER_FUNCTION cuCtxPushCurrent_v2(CUcontext handle) {
 }
 
 DRIVER_FUNCTION cuCtxPopCurrent_v2(CUcontext *handle) {
-  Call call("cuCtxPopCurrent");
+  Call call("cuCtxPopCurrent", handle);
   RETURN_IF_FAILED(call.begin());
   HostThread &thread = HostThread::of_caller();
   if (thread.contexts.empty())
@@ -89,7 +89,7 @@ DRIVER_FUNCTION cuCtxPopCurrent_v2(CUcontext *handle) {
 }
 
 DRIVER_FUNCTION cuCtxGetDevice(CUdevice *device) {
-  Call call("cuCtxGetDevice");
+  Call call("cuCtxGetDevice", device);
   RETURN_IF_FAILED(call.begin());
   if (!device)
     return CUDA_ERROR_INVALID_VALUE;
@@ -100,7 +100,7 @@ DRIVER_FUNCTION cuCtxGetDevice(CUdevice *device) {
 }
 
 DRIVER_FUNCTION cuCtxGetId(CUcontext handle, unsigned long long *id) {
-  Call call("cuCtxGetId");
+  Call call("cuCtxGetId", handle, id);
   RETURN_IF_FAILED(call.begin());
   if (!id)
     return CUDA_ERROR_INVALID_VALUE;
@@ -111,7 +111,7 @@ DRIVER_FUNCTION cuCtxGetId(CUcontext handle, unsigned long long *id) {
 }
 
 DRIVER_FUNCTION cuCtxGetFlags(unsigned int *flags) {
-  Call call("cuCtxGetFlags");
+  Call call("cuCtxGetFlags", flags);
   RETURN_IF_FAILED(call.begin());
   if (!flags)
     return CUDA_ERROR_INVALID_VALUE;
@@ -122,7 +122,7 @@ DRIVER_FUNCTION cuCtxGetFlags(unsigned int *flags) {
 }
 
 DRIVER_FUNCTION cuCtxGetApiVersion(CUcontext handle, unsigned int *version) {
-  Call call("cuCtxGetApiVersion");
+  Call call("cuCtxGetApiVersion", handle, version);
   RETURN_IF_FAILED(call.begin());
   if (!version)
     return CUDA_ERROR_INVALID_VALUE;
@@ -133,7 +133,7 @@ DRIVER_FUNCTION cuCtxGetApiVersion(CUcontext handle, unsigned int *version) {
 }
 
 DRIVER_FUNCTION cuCtxGetStreamPriorityRange(int *least, int *greatest) {
-  Call call("cuCtxGetStreamPriorityRange");
+  Call call("cuCtxGetStreamPriorityRange", least, greatest);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));

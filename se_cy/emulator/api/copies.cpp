@@ -44,9 +44,8 @@ CUresult copy(Call &call, const std::shared_ptr<Stream> &stream, Range destinati
 // The sides of which the name says that they are on the device have to be.
 enum class Direction { to_device, to_host, on_device, any };
 
-CUresult checked_copy(const char *name, uint64_t destination, uint64_t source, size_t bytes, Direction direction,
+CUresult checked_copy(Call call, uint64_t destination, uint64_t source, size_t bytes, Direction direction,
                       CUstream stream_handle, Waiting waiting) {
-  Call call(name);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
@@ -61,9 +60,8 @@ CUresult checked_copy(const char *name, uint64_t destination, uint64_t source, s
   return copy(call, stream, to, from, bytes, waiting);
 }
 
-CUresult fill(const char *name, CUdeviceptr destination, uint32_t value, unsigned width, size_t count,
+CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width, size_t count,
               CUstream stream_handle) {
-  Call call(name);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
@@ -80,62 +78,66 @@ CUresult fill(const char *name, CUdeviceptr destination, uint32_t value, unsigne
 } // namespace
 
 DRIVER_FUNCTION cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
-  return checked_copy("cuMemcpyHtoD", destination, address_of(source), bytes, Direction::to_device, nullptr,
-                      Waiting::yes);
+  return checked_copy({"cuMemcpyHtoD", destination, source, bytes}, destination, address_of(source), bytes,
+                      Direction::to_device, nullptr, Waiting::yes);
 }
 
 DRIVER_FUNCTION cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
-  return checked_copy("cuMemcpyHtoDAsync", destination, address_of(source), bytes, Direction::to_device, stream,
-                      Waiting::no);
+  return checked_copy({"cuMemcpyHtoDAsync", destination, source, bytes, stream}, destination, address_of(source),
+                      bytes, Direction::to_device, stream, Waiting::no);
 }
 
 DRIVER_FUNCTION cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
-  return checked_copy("cuMemcpyDtoH", address_of(destination), source, bytes, Direction::to_host, nullptr,
-                      Waiting::yes);
+  return checked_copy({"cuMemcpyDtoH", destination, source, bytes}, address_of(destination), source, bytes,
+                      Direction::to_host, nullptr, Waiting::yes);
 }
 
 DRIVER_FUNCTION cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
-  return checked_copy("cuMemcpyDtoHAsync", address_of(destination), source, bytes, Direction::to_host, stream,
-                      Waiting::no);
+  return checked_copy({"cuMemcpyDtoHAsync", destination, source, bytes, stream}, address_of(destination), source,
+                      bytes, Direction::to_host, stream, Waiting::no);
 }
 
 // The host does not wait for a copy within the device, even in the form without a stream.
 DRIVER_FUNCTION cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
-  return checked_copy("cuMemcpyDtoD", destination, source, bytes, Direction::on_device, nullptr, Waiting::no);
+  return checked_copy({"cuMemcpyDtoD", destination, source, bytes}, destination, source, bytes, Direction::on_device,
+                      nullptr, Waiting::no);
 }
 
 DRIVER_FUNCTION cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
-  return checked_copy("cuMemcpyDtoDAsync", destination, source, bytes, Direction::on_device, stream, Waiting::no);
+  return checked_copy({"cuMemcpyDtoDAsync", destination, source, bytes, stream}, destination, source, bytes,
+                      Direction::on_device, stream, Waiting::no);
 }
 
 DRIVER_FUNCTION cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
-  return checked_copy("cuMemcpy", destination, source, bytes, Direction::any, nullptr, Waiting::yes);
+  return checked_copy({"cuMemcpy", destination, source, bytes}, destination, source, bytes, Direction::any, nullptr,
+                      Waiting::yes);
 }
 
 DRIVER_FUNCTION cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
-  return checked_copy("cuMemcpyAsync", destination, source, bytes, Direction::any, stream, Waiting::no);
+  return checked_copy({"cuMemcpyAsync", destination, source, bytes, stream}, destination, source, bytes,
+                      Direction::any, stream, Waiting::no);
 }
 
 DRIVER_FUNCTION cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t count) {
-  return fill("cuMemsetD8", destination, value, 1, count, nullptr);
+  return fill({"cuMemsetD8", destination, value, count}, destination, value, 1, count, nullptr);
 }
 
 DRIVER_FUNCTION cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream) {
-  return fill("cuMemsetD8Async", destination, value, 1, count, stream);
+  return fill({"cuMemsetD8Async", destination, value, count, stream}, destination, value, 1, count, stream);
 }
 
 DRIVER_FUNCTION cuMemsetD16_v2(CUdeviceptr destination, unsigned short value, size_t count) {
-  return fill("cuMemsetD16", destination, value, 2, count, nullptr);
+  return fill({"cuMemsetD16", destination, value, count}, destination, value, 2, count, nullptr);
 }
 
 DRIVER_FUNCTION cuMemsetD16Async(CUdeviceptr destination, unsigned short value, size_t count, CUstream stream) {
-  return fill("cuMemsetD16Async", destination, value, 2, count, stream);
+  return fill({"cuMemsetD16Async", destination, value, count, stream}, destination, value, 2, count, stream);
 }
 
 DRIVER_FUNCTION cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t count) {
-  return fill("cuMemsetD32", destination, value, 4, count, nullptr);
+  return fill({"cuMemsetD32", destination, value, count}, destination, value, 4, count, nullptr);
 }
 
 DRIVER_FUNCTION cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream) {
-  return fill("cuMemsetD32Async", destination, value, 4, count, stream);
+  return fill({"cuMemsetD32Async", destination, value, count, stream}, destination, value, 4, count, stream);
 }

@@ -8,7 +8,7 @@
 using namespace emulator;
 
 DRIVER_FUNCTION cuDeviceGet(CUdevice *device, int ordinal) {
-  Call call("cuDeviceGet");
+  Call call("cuDeviceGet", device, ordinal);
   RETURN_IF_FAILED(call.begin());
   if (!device)
     return CUDA_ERROR_INVALID_VALUE;
@@ -19,7 +19,7 @@ DRIVER_FUNCTION cuDeviceGet(CUdevice *device, int ordinal) {
 }
 
 DRIVER_FUNCTION cuDeviceGetCount(int *count) {
-  Call call("cuDeviceGetCount");
+  Call call("cuDeviceGetCount", count);
   RETURN_IF_FAILED(call.begin());
   if (!count)
     return CUDA_ERROR_INVALID_VALUE;
@@ -28,7 +28,7 @@ DRIVER_FUNCTION cuDeviceGetCount(int *count) {
 }
 
 DRIVER_FUNCTION cuDeviceGetName(char *name, int length, CUdevice ordinal) {
-  Call call("cuDeviceGetName");
+  Call call("cuDeviceGetName", name, length, ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -39,7 +39,7 @@ DRIVER_FUNCTION cuDeviceGetName(char *name, int length, CUdevice ordinal) {
 }
 
 DRIVER_FUNCTION cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal) {
-  Call call("cuDeviceGetUuid");
+  Call call("cuDeviceGetUuid", uuid, ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -53,7 +53,7 @@ DRIVER_FUNCTION cuDeviceGetUuid_v2(CUuuid *uuid, CUdevice ordinal) {
 DRIVER_FUNCTION cuDeviceGetUuid(CUuuid *uuid, CUdevice ordinal) { return cuDeviceGetUuid_v2(uuid, ordinal); }
 
 DRIVER_FUNCTION cuDeviceTotalMem_v2(size_t *bytes, CUdevice ordinal) {
-  Call call("cuDeviceTotalMem");
+  Call call("cuDeviceTotalMem", bytes, ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -64,7 +64,7 @@ DRIVER_FUNCTION cuDeviceTotalMem_v2(size_t *bytes, CUdevice ordinal) {
 }
 
 DRIVER_FUNCTION cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, CUdevice ordinal) {
-  Call call("cuDeviceGetAttribute");
+  Call call("cuDeviceGetAttribute", value, attribute, ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -76,7 +76,7 @@ DRIVER_FUNCTION cuDeviceGetAttribute(int *value, CUdevice_attribute attribute, C
 }
 
 DRIVER_FUNCTION cuDeviceGetPCIBusId(char *text, int length, CUdevice ordinal) {
-  Call call("cuDeviceGetPCIBusId");
+  Call call("cuDeviceGetPCIBusId", text, length, ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -87,7 +87,7 @@ DRIVER_FUNCTION cuDeviceGetPCIBusId(char *text, int length, CUdevice ordinal) {
 }
 
 DRIVER_FUNCTION cuDeviceCanAccessPeer(int *can_access, CUdevice ordinal, CUdevice peer) {
-  Call call("cuDeviceCanAccessPeer");
+  Call call("cuDeviceCanAccessPeer", can_access, ordinal, peer);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));

@@ -165,7 +165,7 @@ namespace {
 
 CUresult look_up(const char *name, void **function, int version, cuuint64_t flags,
                  CUdriverProcAddressQueryResult *status) {
-  Call call("cuGetProcAddress");
+  Call call("cuGetProcAddress", name, function, version, flags, status);
   RETURN_IF_FAILED(call.begin_uninitialized());
   constexpr cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
   if (!name || !function || version < 1000 || version > driver_version || (flags & ~known))

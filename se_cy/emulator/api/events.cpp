@@ -7,7 +7,7 @@
 using namespace emulator;
 
 DRIVER_FUNCTION cuEventCreate(CUevent *handle, unsigned int flags) {
-  Call call("cuEventCreate");
+  Call call("cuEventCreate", handle, flags);
   RETURN_IF_FAILED(call.begin());
   constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
   if (!handle || (flags & ~known))
@@ -20,7 +20,7 @@ DRIVER_FUNCTION cuEventCreate(CUevent *handle, unsigned int flags) {
 }
 
 DRIVER_FUNCTION cuEventDestroy_v2(CUevent handle) {
-  Call call("cuEventDestroy");
+  Call call("cuEventDestroy", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, handle, event));
@@ -29,7 +29,7 @@ DRIVER_FUNCTION cuEventDestroy_v2(CUevent handle) {
 }
 
 DRIVER_FUNCTION cuEventRecord(CUevent handle, CUstream stream_handle) {
-  Call call("cuEventRecord");
+  Call call("cuEventRecord", handle, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, handle, event));
@@ -43,7 +43,7 @@ DRIVER_FUNCTION cuEventRecord(CUevent handle, CUstream stream_handle) {
 }
 
 DRIVER_FUNCTION cuEventSynchronize(CUevent handle) {
-  Call call("cuEventSynchronize");
+  Call call("cuEventSynchronize", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, handle, event));
@@ -54,7 +54,7 @@ DRIVER_FUNCTION cuEventSynchronize(CUevent handle) {
 }
 
 DRIVER_FUNCTION cuEventQuery(CUevent handle) {
-  Call call("cuEventQuery");
+  Call call("cuEventQuery", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, handle, event));
@@ -65,7 +65,7 @@ DRIVER_FUNCTION cuEventQuery(CUevent handle) {
 }
 
 DRIVER_FUNCTION cuEventElapsedTime_v2(float *milliseconds, CUevent start_handle, CUevent end_handle) {
-  Call call("cuEventElapsedTime");
+  Call call("cuEventElapsedTime", milliseconds, start_handle, end_handle);
   RETURN_IF_FAILED(call.begin());
   if (!milliseconds)
     return CUDA_ERROR_INVALID_VALUE;

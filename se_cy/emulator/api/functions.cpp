@@ -15,7 +15,7 @@ uint32_t most_dynamic_shared_bytes(const Function &function) {
 } // namespace
 
 DRIVER_FUNCTION cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size) {
-  Call call("cuFuncGetParamInfo");
+  Call call("cuFuncGetParamInfo", handle, index, offset, size);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Function> function;
   RETURN_IF_FAILED(resolve_function(call.process, handle, function));
@@ -29,7 +29,7 @@ DRIVER_FUNCTION cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offs
 }
 
 DRIVER_FUNCTION cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) {
-  Call call("cuFuncGetAttribute");
+  Call call("cuFuncGetAttribute", value, attribute, handle);
   RETURN_IF_FAILED(call.begin());
   if (!value)
     return CUDA_ERROR_INVALID_VALUE;
@@ -73,7 +73,7 @@ DRIVER_FUNCTION cuFuncGetAttribute(int *value, CUfunction_attribute attribute, C
 }
 
 DRIVER_FUNCTION cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
-  Call call("cuFuncSetAttribute");
+  Call call("cuFuncSetAttribute", handle, attribute, value);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Function> function;
   RETURN_IF_FAILED(resolve_function(call.process, handle, function));
@@ -94,7 +94,7 @@ DRIVER_FUNCTION cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attri
 }
 
 DRIVER_FUNCTION cuFuncGetName(const char **name, CUfunction handle) {
-  Call call("cuFuncGetName");
+  Call call("cuFuncGetName", name, handle);
   RETURN_IF_FAILED(call.begin());
   if (!name)
     return CUDA_ERROR_INVALID_VALUE;
@@ -105,7 +105,7 @@ DRIVER_FUNCTION cuFuncGetName(const char **name, CUfunction handle) {
 }
 
 DRIVER_FUNCTION cuFuncGetModule(CUmodule *module, CUfunction handle) {
-  Call call("cuFuncGetModule");
+  Call call("cuFuncGetModule", module, handle);
   RETURN_IF_FAILED(call.begin());
   if (!module)
     return CUDA_ERROR_INVALID_VALUE;
@@ -116,14 +116,14 @@ DRIVER_FUNCTION cuFuncGetModule(CUmodule *module, CUfunction handle) {
 }
 
 DRIVER_FUNCTION cuFuncLoad(CUfunction handle) {
-  Call call("cuFuncLoad");
+  Call call("cuFuncLoad", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Function> function;
   return resolve_function(call.process, handle, function);
 }
 
 DRIVER_FUNCTION cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle) {
-  Call call("cuFuncIsLoaded");
+  Call call("cuFuncIsLoaded", state, handle);
   RETURN_IF_FAILED(call.begin());
   if (!state)
     return CUDA_ERROR_INVALID_VALUE;

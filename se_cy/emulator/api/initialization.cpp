@@ -4,7 +4,7 @@
 using namespace emulator;
 
 DRIVER_FUNCTION cuInit(unsigned int flags) {
-  Call call("cuInit");
+  Call call("cuInit", flags);
   RETURN_IF_FAILED(call.begin_uninitialized());
   if (flags)
     return CUDA_ERROR_INVALID_VALUE;
@@ -14,7 +14,7 @@ DRIVER_FUNCTION cuInit(unsigned int flags) {
 }
 
 DRIVER_FUNCTION cuDriverGetVersion(int *version) {
-  Call call("cuDriverGetVersion");
+  Call call("cuDriverGetVersion", version);
   RETURN_IF_FAILED(call.begin_uninitialized());
   if (!version)
     return CUDA_ERROR_INVALID_VALUE;

@@ -67,7 +67,8 @@ CUresult read_attributes(const CUlaunchConfig &configuration, LaunchRequest &req
 DRIVER_FUNCTION cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                unsigned int block_x, unsigned int block_y, unsigned int block_z,
                                unsigned int shared_bytes, CUstream stream, void **parameters, void **extra) {
-  Call call("cuLaunchKernel");
+  Call call("cuLaunchKernel", function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
+            parameters, extra);
   RETURN_IF_FAILED(call.begin());
   return launch(call, function, stream,
                 {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters, extra, false});
@@ -75,7 +76,7 @@ DRIVER_FUNCTION cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigne
 
 DRIVER_FUNCTION cuLaunchKernelEx(const CUlaunchConfig *configuration, CUfunction function, void **parameters,
                                  void **extra) {
-  Call call("cuLaunchKernelEx");
+  Call call("cuLaunchKernelEx", configuration, function, parameters, extra);
   RETURN_IF_FAILED(call.begin());
   if (!configuration)
     return CUDA_ERROR_INVALID_VALUE;
@@ -94,7 +95,8 @@ DRIVER_FUNCTION cuLaunchCooperativeKernel(CUfunction function, unsigned int grid
                                           unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                           unsigned int block_z, unsigned int shared_bytes, CUstream stream,
                                           void **parameters) {
-  Call call("cuLaunchCooperativeKernel");
+  Call call("cuLaunchCooperativeKernel", function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
+            stream, parameters);
   RETURN_IF_FAILED(call.begin());
   return launch(call, function, stream,
                 {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters, nullptr, true});

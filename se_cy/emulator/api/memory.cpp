@@ -41,7 +41,7 @@ private:
 } // namespace
 
 DRIVER_FUNCTION cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
-  Call call("cuMemAlloc");
+  Call call("cuMemAlloc", address, bytes);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
@@ -50,7 +50,7 @@ DRIVER_FUNCTION cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 
 // Pending work is not waited for: the H200 did not either. Work that still uses the memory will fault.
 DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
-  Call call("cuMemFree");
+  Call call("cuMemFree", address);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(resolve_current_if_any(call.process));
   if (!address)
@@ -63,7 +63,7 @@ DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
 }
 
 DRIVER_FUNCTION cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream_handle) {
-  Call call("cuMemAllocAsync");
+  Call call("cuMemAllocAsync", address, bytes, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
@@ -71,7 +71,7 @@ DRIVER_FUNCTION cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream str
 }
 
 DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
-  Call call("cuMemFreeAsync");
+  Call call("cuMemFreeAsync", address, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
@@ -85,7 +85,7 @@ DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
 }
 
 DRIVER_FUNCTION cuMemGetInfo_v2(size_t *available, size_t *total) {
-  Call call("cuMemGetInfo");
+  Call call("cuMemGetInfo", available, total);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
@@ -98,7 +98,7 @@ DRIVER_FUNCTION cuMemGetInfo_v2(size_t *available, size_t *total) {
 }
 
 DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
-  Call call("cuMemGetAddressRange");
+  Call call("cuMemGetAddressRange", base, bytes, address);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
@@ -114,7 +114,7 @@ DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdevi
 }
 
 DRIVER_FUNCTION cuMemHostAlloc(void **address, size_t bytes, unsigned int flags) {
-  Call call("cuMemHostAlloc");
+  Call call("cuMemHostAlloc", address, bytes, flags);
   RETURN_IF_FAILED(call.begin());
   constexpr unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   if (!address || (flags & ~known))
@@ -135,7 +135,7 @@ DRIVER_FUNCTION cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 }
 
 DRIVER_FUNCTION cuMemFreeHost(void *address) {
-  Call call("cuMemFreeHost");
+  Call call("cuMemFreeHost", address);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(resolve_current_if_any(call.process));
   if (!address)

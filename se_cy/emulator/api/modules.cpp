@@ -68,14 +68,14 @@ CUfunction function_of(Process &process, const std::shared_ptr<Module> &module, 
 } // namespace
 
 DRIVER_FUNCTION cuModuleLoadData(CUmodule *handle, const void *image) {
-  Call call("cuModuleLoadData");
+  Call call("cuModuleLoadData", handle, image);
   RETURN_IF_FAILED(call.begin());
   return load(call, handle, image, JitOptions());
 }
 
 DRIVER_FUNCTION cuModuleLoadDataEx(CUmodule *handle, const void *image, unsigned int count, CUjit_option *options,
                                    void **values) {
-  Call call("cuModuleLoadDataEx");
+  Call call("cuModuleLoadDataEx", handle, image, count, options, values);
   RETURN_IF_FAILED(call.begin());
   JitOptions read;
   RETURN_IF_FAILED(read.read(count, options, values));
@@ -83,7 +83,7 @@ DRIVER_FUNCTION cuModuleLoadDataEx(CUmodule *handle, const void *image, unsigned
 }
 
 DRIVER_FUNCTION cuModuleUnload(CUmodule handle) {
-  Call call("cuModuleUnload");
+  Call call("cuModuleUnload", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Module> module;
   RETURN_IF_FAILED(resolve_module(call.process, handle, module));
@@ -97,7 +97,7 @@ DRIVER_FUNCTION cuModuleUnload(CUmodule handle) {
 }
 
 DRIVER_FUNCTION cuModuleGetFunction(CUfunction *function, CUmodule handle, const char *name) {
-  Call call("cuModuleGetFunction");
+  Call call("cuModuleGetFunction", function, handle, name);
   RETURN_IF_FAILED(call.begin());
   if (!function || !name)
     return CUDA_ERROR_INVALID_VALUE;
@@ -113,7 +113,7 @@ DRIVER_FUNCTION cuModuleGetFunction(CUfunction *function, CUmodule handle, const
 }
 
 DRIVER_FUNCTION cuModuleGetFunctionCount(unsigned int *count, CUmodule handle) {
-  Call call("cuModuleGetFunctionCount");
+  Call call("cuModuleGetFunctionCount", count, handle);
   RETURN_IF_FAILED(call.begin());
   if (!count)
     return CUDA_ERROR_INVALID_VALUE;
@@ -124,7 +124,7 @@ DRIVER_FUNCTION cuModuleGetFunctionCount(unsigned int *count, CUmodule handle) {
 }
 
 DRIVER_FUNCTION cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule handle) {
-  Call call("cuModuleEnumerateFunctions");
+  Call call("cuModuleEnumerateFunctions", functions, count, handle);
   RETURN_IF_FAILED(call.begin());
   if (!functions)
     return CUDA_ERROR_INVALID_VALUE;
@@ -136,7 +136,7 @@ DRIVER_FUNCTION cuModuleEnumerateFunctions(CUfunction *functions, unsigned int c
 }
 
 DRIVER_FUNCTION cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name) {
-  Call call("cuModuleGetGlobal");
+  Call call("cuModuleGetGlobal", address, bytes, handle, name);
   RETURN_IF_FAILED(call.begin());
   if (!name || (!address && !bytes))
     return CUDA_ERROR_INVALID_VALUE;

@@ -38,7 +38,8 @@ DRIVER_FUNCTION cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks
 DRIVER_FUNCTION cuOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, CUfunction handle,
                                                  CUoccupancyB2DSize shared_bytes_of_block, size_t dynamic_shared_bytes,
                                                  int block_size_limit) {
-  Call call("cuOccupancyMaxPotentialBlockSize");
+  Call call("cuOccupancyMaxPotentialBlockSize", min_grid_size, block_size, handle, shared_bytes_of_block,
+            dynamic_shared_bytes, block_size_limit);
   RETURN_IF_FAILED(call.begin());
   if (!min_grid_size || !block_size)
     return CUDA_ERROR_INVALID_VALUE;

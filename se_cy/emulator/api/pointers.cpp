@@ -37,7 +37,7 @@ CUresult find_pointee(Process &process, uint64_t address, Pointee &pointee) {
 } // namespace
 
 DRIVER_FUNCTION cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
-  Call call("cuPointerGetAttribute");
+  Call call("cuPointerGetAttribute", data, attribute, address);
   RETURN_IF_FAILED(call.begin());
   if (!data)
     return CUDA_ERROR_INVALID_VALUE;

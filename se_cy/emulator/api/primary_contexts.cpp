@@ -25,7 +25,7 @@ CUresult end(Call &call, Device &device) {
 } // namespace
 
 DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) {
-  Call call("cuDevicePrimaryCtxRetain");
+  Call call("cuDevicePrimaryCtxRetain", handle, ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -42,7 +42,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) {
 }
 
 DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
-  Call call("cuDevicePrimaryCtxRelease");
+  Call call("cuDevicePrimaryCtxRelease", ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -53,7 +53,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
 }
 
 DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
-  Call call("cuDevicePrimaryCtxReset");
+  Call call("cuDevicePrimaryCtxReset", ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -61,7 +61,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
 }
 
 DRIVER_FUNCTION cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active) {
-  Call call("cuDevicePrimaryCtxGetState");
+  Call call("cuDevicePrimaryCtxGetState", ordinal, flags, active);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
@@ -73,7 +73,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags
 }
 
 DRIVER_FUNCTION cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
-  Call call("cuDevicePrimaryCtxSetFlags");
+  Call call("cuDevicePrimaryCtxSetFlags", ordinal, flags);
   RETURN_IF_FAILED(call.begin());
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));

@@ -26,19 +26,19 @@ CUresult create(Call &call, CUstream *handle, unsigned flags, int priority) {
 } // namespace
 
 DRIVER_FUNCTION cuStreamCreate(CUstream *handle, unsigned int flags) {
-  Call call("cuStreamCreate");
+  Call call("cuStreamCreate", handle, flags);
   RETURN_IF_FAILED(call.begin());
   return create(call, handle, flags, 0);
 }
 
 DRIVER_FUNCTION cuStreamCreateWithPriority(CUstream *handle, unsigned int flags, int priority) {
-  Call call("cuStreamCreateWithPriority");
+  Call call("cuStreamCreateWithPriority", handle, flags, priority);
   RETURN_IF_FAILED(call.begin());
   return create(call, handle, flags, priority);
 }
 
 DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
-  Call call("cuStreamDestroy");
+  Call call("cuStreamDestroy", handle);
   RETURN_IF_FAILED(call.begin());
   const std::shared_ptr<Stream> stream = call.process.streams.find(handle);
   if (!stream)
@@ -49,7 +49,7 @@ DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
 }
 
 DRIVER_FUNCTION cuStreamSynchronize(CUstream handle) {
-  Call call("cuStreamSynchronize");
+  Call call("cuStreamSynchronize", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
@@ -60,7 +60,7 @@ DRIVER_FUNCTION cuStreamSynchronize(CUstream handle) {
 }
 
 DRIVER_FUNCTION cuStreamQuery(CUstream handle) {
-  Call call("cuStreamQuery");
+  Call call("cuStreamQuery", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
@@ -71,8 +71,8 @@ DRIVER_FUNCTION cuStreamQuery(CUstream handle) {
   return stream->context->fault ? stream->context->fault : CUDA_ERROR_NOT_READY;
 }
 
-DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int) {
-  Call call("cuStreamWaitEvent");
+DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) {
+  Call call("cuStreamWaitEvent", handle, event_handle, flags);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
@@ -84,7 +84,7 @@ DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigne
 }
 
 DRIVER_FUNCTION cuStreamGetCtx(CUstream handle, CUcontext *context) {
-  Call call("cuStreamGetCtx");
+  Call call("cuStreamGetCtx", handle, context);
   RETURN_IF_FAILED(call.begin());
   if (!context)
     return CUDA_ERROR_INVALID_VALUE;
@@ -95,7 +95,7 @@ DRIVER_FUNCTION cuStreamGetCtx(CUstream handle, CUcontext *context) {
 }
 
 DRIVER_FUNCTION cuStreamGetFlags(CUstream handle, unsigned int *flags) {
-  Call call("cuStreamGetFlags");
+  Call call("cuStreamGetFlags", handle, flags);
   RETURN_IF_FAILED(call.begin());
   if (!flags)
     return CUDA_ERROR_INVALID_VALUE;
@@ -106,7 +106,7 @@ DRIVER_FUNCTION cuStreamGetFlags(CUstream handle, unsigned int *flags) {
 }
 
 DRIVER_FUNCTION cuStreamGetPriority(CUstream handle, int *priority) {
-  Call call("cuStreamGetPriority");
+  Call call("cuStreamGetPriority", handle, priority);
   RETURN_IF_FAILED(call.begin());
   if (!priority)
     return CUDA_ERROR_INVALID_VALUE;
@@ -117,7 +117,7 @@ DRIVER_FUNCTION cuStreamGetPriority(CUstream handle, int *priority) {
 }
 
 DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) {
-  Call call("cuStreamGetId");
+  Call call("cuStreamGetId", handle, id);
   RETURN_IF_FAILED(call.begin());
   if (!id)
     return CUDA_ERROR_INVALID_VALUE;
@@ -128,7 +128,7 @@ DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) {
 }
 
 DRIVER_FUNCTION cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
-  Call call("cuStreamIsCapturing");
+  Call call("cuStreamIsCapturing", handle, status);
   RETURN_IF_FAILED(call.begin());
   if (!status)
     return CUDA_ERROR_INVALID_VALUE;
@@ -139,7 +139,7 @@ DRIVER_FUNCTION cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *stat
 }
 
 DRIVER_FUNCTION cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
-  Call call("cuThreadExchangeStreamCaptureMode");
+  Call call("cuThreadExchangeStreamCaptureMode", mode);
   RETURN_IF_FAILED(call.begin());
   if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
     return CUDA_ERROR_INVALID_VALUE;
