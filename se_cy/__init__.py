@@ -21,7 +21,8 @@ from se_cy.driver.status import (
     NoVariantError,
     OutOfMemoryError,
 )
-from se_cy.launch.kernel import BoundKernel, Kernel, Module
+from se_cy.launch.kernel import BoundKernel, Kernel
+from se_cy.launch.module import Module
 from se_cy.memory import DeviceMemory
 from se_cy.stream import Stream
 

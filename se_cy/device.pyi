@@ -8,7 +8,8 @@ from typing_extensions import Buffer
 from se_cy.code.interned import Code, HasCode
 from se_cy.code.modules import ModuleCache
 from se_cy.code.spec import KernelLoaderSpec
-from se_cy.launch.kernel import Kernel, Module
+from se_cy.launch.kernel import Kernel
+from se_cy.launch.module import Module
 from se_cy.memory import DeviceMemory
 from se_cy.stream import Stream
 

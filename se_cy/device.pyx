@@ -21,7 +21,8 @@ from se_cy.driver.context cimport PrimaryContext, device_attribute, enter, leave
 from se_cy.driver.guards cimport guard
 from se_cy.driver.library cimport ensure_driver
 from se_cy.driver.status cimport check
-from se_cy.launch.kernel cimport kernel_of, module_over
+from se_cy.launch.kernel cimport kernel_of
+from se_cy.launch.module cimport module_over
 from se_cy.memory cimport allocate, copy_to_device
 from se_cy.slots cimport newfunc, se_cy_set_new
 from se_cy.stream cimport Stream, create_stream, legacy_default_stream

@@ -16,7 +16,8 @@ FLOORS = [
     ["driver.guards", "driver.status", "driver.library", "driver.context"],
     ["code.interned", "code.target", "code.spec", "code.table", "code.loaded", "code.modules"],
     ["stream", "memory"],
-    ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.kernel"],
+    ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.kernel",
+     "launch.module"],
     ["device"],
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}

@@ -23,6 +23,7 @@ cdef class LoadedModule:
     cdef void *cu_module
     cdef bint is_unloaded            # nothing new may use it; the driver may hold it a little longer
     cdef Code code                   # its address is the cache's key: it can't be reused while this lives
+    cdef object cache                # the ModuleCache that loaded it
     cdef incarnation_t incarnation   # of the context it was loaded in
     cdef Table name_to_slot          # address of the interned name -> FunctionSlot *
 
@@ -33,4 +34,4 @@ cdef class LoadedModule:
     cdef int unload(self) except -1
 
 
-cdef LoadedModule loaded_module(Code code, PrimaryContext context)
+cdef LoadedModule loaded_module(Code code, PrimaryContext context, cache)

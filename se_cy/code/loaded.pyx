@@ -236,11 +236,12 @@ cdef object _not_found(LoadedModule module, str name):
     return error
 
 
-cdef LoadedModule loaded_module(Code code, PrimaryContext context):
+cdef LoadedModule loaded_module(Code code, PrimaryContext context, cache):
     """An object for a module of that code that is about to be loaded into the context."""
     cdef LoadedModule module = LoadedModule.__new__(LoadedModule)
     module.code = code
     module.context = context
+    module.cache = cache
     module.incarnation = context.incarnation
     module.life = context.life
     return module

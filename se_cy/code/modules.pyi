@@ -2,7 +2,7 @@
 from collections.abc import Iterator
 from typing import NamedTuple, final
 
-from se_cy.launch.kernel import Module
+from se_cy.launch.module import Module
 
 class ModuleCacheStats(NamedTuple):
     hits: int

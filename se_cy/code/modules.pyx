@@ -223,7 +223,7 @@ cdef LoadedModule _load_once(ModuleCache cache, Code code):
 
 
 cdef LoadedModule _load(ModuleCache cache, Code code):
-    cdef LoadedModule module = loaded_module(code, cache.context)
+    cdef LoadedModule module = loaded_module(code, cache.context, cache)
     try:
         _load_data(cache, module)
         if cache.incarnation != module.incarnation:

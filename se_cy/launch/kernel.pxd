@@ -7,10 +7,6 @@ from se_cy.slots cimport vectorcallfunc
 from se_cy.stream cimport Stream
 
 
-cdef class Module:
-    cdef LoadedModule loaded
-
-
 cdef class Kernel:
     cdef LoadedModule module_       # its module stays loaded, and its slot valid, while the kernel lives
     cdef FunctionSlot *slot         # where the next request for the kernel finds this object
@@ -38,4 +34,3 @@ cdef class BoundKernel:
 
 
 cdef Kernel kernel_of(LoadedModule module, str name)
-cdef Module module_over(LoadedModule loaded)

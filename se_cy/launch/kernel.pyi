@@ -1,26 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-from collections.abc import Iterator
 from typing import Any, final
 
-from se_cy.code.interned import Code
 from se_cy.device import Device
 from se_cy.launch.attributes import KernelAttributes
+from se_cy.launch.module import Module
 from se_cy.launch.parameters import ParameterInfo
 from se_cy.stream import Stream
 from se_cy.typing import Dimensions, SupportsCudaStream
-
-@final
-class Module:
-    @property
-    def kernels(self) -> tuple[str, ...]: ...
-    @property
-    def code(self) -> Code: ...
-    @property
-    def device(self) -> Device: ...
-    def __getitem__(self, name: str) -> Kernel: ...
-    def __iter__(self) -> Iterator[str]: ...
-    def __len__(self) -> int: ...
-    def __contains__(self, name: object) -> bool: ...
 
 @final
 class Kernel:

@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Kernel, one function of a loaded module; BoundKernel, a launch with all but its arguments fixed; Module.
+"""Kernel, one function of a loaded module; BoundKernel, a launch with all but its arguments fixed.
 
 Floor 4. All may be shared by threads: arguments are packed on the caller's stack, counters change under the GIL.
 """
-import sys
-
 cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
@@ -13,6 +11,7 @@ from cuda.bindings.cydriver cimport CUfunction, CUresult, CUstream
 from libc.stdint cimport uintptr_t
 
 from se_cy.code.loaded cimport FunctionSlot, LoadedModule
+from se_cy.code.modules cimport ModuleCache
 from se_cy.driver cimport library
 from se_cy.driver.context cimport PrimaryContext, enter_raw, leave_raw
 from se_cy.driver.guards cimport guard
@@ -40,65 +39,6 @@ cdef int FREE_OF_CURRENT_CONTEXT = 13000
 
 @cython.final
 @cython.no_gc
-cdef class Module:
-    """A loaded module: a mapping from names to its kernels. Made by `Device.load`.
-
-    Iteration gives the names, like `kernels`.
-    """
-
-    @property
-    def kernels(self):
-        """The names of the kernels in the module, from the driver."""
-        return self.loaded.kernel_names()
-
-    @property
-    def code(self):
-        """The `Code` it was loaded from."""
-        return self.loaded.code
-
-    @property
-    def device(self):
-        """The Device it is loaded on."""
-        return self.loaded.context.device
-
-    def __getitem__(self, name):
-        """The kernel of that name.
-
-        Raises
-        ------
-        KernelNotFoundError
-            The module has none of that name; the message lists those it has.
-        """
-        if not isinstance(name, str):
-            raise TypeError(f"a kernel's name is a str; got {type(name).__name__}")
-        self.loaded.require_loaded(f"kernel {name!r}")
-        return kernel_of(self.loaded, sys.intern(str(name)))
-
-    def __iter__(self):
-        return iter(self.kernels)
-
-    def __len__(self):
-        return len(self.kernels)
-
-    def __contains__(self, name):
-        return name in self.kernels
-
-    def __eq__(self, other):
-        return isinstance(other, Module) and (<Module>other).loaded is self.loaded
-
-    def __hash__(self):
-        return hash(<uintptr_t><PyObject *>self.loaded)
-
-    def __reduce__(self):
-        raise TypeError("a Module belongs to one process and can't be pickled: pickle its .code")
-
-    def __repr__(self):
-        state = "unloaded" if self.loaded.is_unloaded else "loaded"
-        return f"<se_cy.Module on device {self.loaded.context.ordinal}, {state}: {self.loaded.code!r}>"
-
-
-@cython.final
-@cython.no_gc
 cdef class Kernel:
     """One function of a loaded module on one device. Made by `Device.create_kernel`.
 
@@ -121,7 +61,7 @@ cdef class Kernel:
     @property
     def module(self):
         """The Module it is a function of."""
-        return module_over(self.module_)
+        return (<ModuleCache>self.module_.cache).make_module(self.module_)
 
     @property
     def parameters(self):
@@ -400,12 +340,6 @@ cdef Kernel _make_kernel(LoadedModule module, FunctionSlot *slot, str name):
     return kernel
 
 
-cdef Module module_over(LoadedModule loaded):
-    cdef Module module = Module.__new__(Module)
-    module.loaded = loaded
-    return module
-
-
 cdef int _enable_vectorcall() except -1:
     cdef BoundKernel sample = BoundKernel.__new__(BoundKernel)
     se_cy_set_vectorcall(<PyTypeObject *>BoundKernel, <char *>&sample.vectorcall - <char *><PyObject *>sample)
@@ -415,4 +349,3 @@ cdef int _enable_vectorcall() except -1:
 _enable_vectorcall()
 se_cy_set_new(<PyTypeObject *>BoundKernel, se_cy_refuse_new)
 se_cy_set_new(<PyTypeObject *>Kernel, se_cy_refuse_new)
-se_cy_set_new(<PyTypeObject *>Module, se_cy_refuse_new)

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+from se_cy.code.loaded cimport LoadedModule
+
+
+cdef class Module:
+    cdef LoadedModule loaded
+
+
+cdef Module module_over(LoadedModule loaded)
