@@ -14,6 +14,7 @@ from se_cy.driver.status import (
     CudaError,
     DriverNotFoundError,
     ForkError,
+    GlobalNotFoundError,
     InvalidValueError,
     JitError,
     KernelNotFoundError,
@@ -22,7 +23,7 @@ from se_cy.driver.status import (
     OutOfMemoryError,
 )
 from se_cy.launch.kernel import BoundKernel, Kernel
-from se_cy.launch.module import Module
+from se_cy.launch.module import Module, Pin
 from se_cy.memory import DeviceMemory
 from se_cy.stream import Stream
 
@@ -38,6 +39,7 @@ __all__ = [
     "DeviceMemory",
     "DriverNotFoundError",
     "ForkError",
+    "GlobalNotFoundError",
     "InvalidValueError",
     "JitError",
     "Kernel",
@@ -48,6 +50,7 @@ __all__ = [
     "ModuleUnloadedError",
     "NoVariantError",
     "OutOfMemoryError",
+    "Pin",
     "Stream",
     "driver_info",
     "is_available",

@@ -13,7 +13,8 @@ from cpython.ref cimport Py_INCREF
 from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUcontext, CUdevice, CUdevice_attribute, CUresult, CUuuid
 
-from se_cy.code.interned cimport intern_code
+from se_cy.code.interned cimport KIND_CUBIN, Code, intern_code
+from se_cy.code.jit_options cimport read_jit_options
 from se_cy.code.loaded cimport LoadedModule
 from se_cy.code.modules cimport ModuleCache, module_cache
 from se_cy.code.spec cimport KernelLoaderSpec
@@ -225,26 +226,54 @@ cdef class Device:
         # Cleared by another thread between the two: the next attempt loads anew.
         return self.create_kernel(spec)
 
-    def load(self, code):
+    def load(self, code, *, shared=True, options=None):
         """Load code, or find it loaded.
 
         Parameters
         ----------
         code : Code, or what `Code` takes
+        shared : bool
+            The module is the one that all get who ask for the same code and options on this device, with the same
+            global variables. False loads one that is the caller's own, and unloaded at the next `synchronize` or
+            `clear` after it and its kernels were dropped.
+        options : mapping, optional
+            What is asked of the driver's compiler for PTX: ``max_registers`` (per thread, 1 to 255),
+            ``optimization_level`` (0 to 4, the default), ``line_info`` (bool), ``cache_mode`` ("ca" or "cg"). The same
+            code with other options is another module. A cubin is compiled already: they change nothing there.
 
         Returns
         -------
         Module
-            Shared by all who ask for the same code on this device, its global variables too.
 
         Raises
         ------
         JitError
             The driver could not load it. Nothing is left in the cache.
+        ValueError, TypeError
+            `code` is not code, or `options` has something that is no option or no value of it.
         """
-        piece = intern_code(code, None)
+        cdef Code piece = intern_code(code, None)
+        cdef tuple jit_options = read_jit_options(options)
+        if piece.c_kind == KIND_CUBIN:
+            jit_options = ()
         self.modules.follow_context()
-        return module_over(self.modules.module_of_code(piece))
+        if shared:
+            return module_over(self.modules.module_of_code(piece, jit_options))
+        return module_over(self.modules.load_own(piece, jit_options))
+
+    def preload(self, *specs):
+        """Load the code of specs, and every function of it (`cuFuncLoad`), so that no launch loads anything.
+
+        The driver may load a function at its first launch, and wait for the device then: behind a kernel that never
+        ends, for ever.
+
+        Parameters
+        ----------
+        *specs : KernelLoaderSpec
+        """
+        cdef KernelLoaderSpec spec
+        for spec in specs:
+            self.modules.module_of(spec).load_functions()
 
     def clear(self, wait=True):
         """Unload every module. Their kernels raise `ModuleUnloadedError` from now on.

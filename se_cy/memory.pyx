@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""DeviceMemory: one allocation on a device, with the shape and dtype its owner gave it.
+"""DeviceMemory: an allocation on a device, or a module's global variable, with the shape and dtype it was given.
 
 Floor 3. May be shared by threads; the order of work on its bytes is the caller's, by streams.
 """
@@ -29,6 +29,8 @@ cdef size_t BYTES_DROPPED = 256 << 20
 cdef class DeviceMemory:
     """Memory on a device. Made by `Device.allocate` or `Device.to_device`; a context manager that frees it.
 
+    `Module.get_global` makes it too: then it is the module's, and closing it frees nothing.
+
     Attributes
     ----------
     shape : tuple of int
@@ -37,7 +39,7 @@ cdef class DeviceMemory:
     """
 
     def __dealloc__(self):
-        if self.pointer and not self.is_closed and may_release():
+        if self.pointer and not self.is_closed and self.module is None and may_release():
             try:
                 _release(self)
             except CudaError as error:
@@ -105,10 +107,16 @@ cdef class DeviceMemory:
         ------
         ValueError
             The array does not fit; nothing was copied. Or the memory is closed.
+        TypeError
+            The memory is a global variable of a module that is shared.
         """
         import numpy
 
         self.require_open()
+        if self.module is not None and self.module.is_shared:
+            raise TypeError(
+                "this is a global variable of a module that all who ask for its code share, so writing it would change "
+                "their results too: load a module of your own with Device.load(code, shared=False)")
         array = numpy.asarray(array)
         if array.shape != self.shape or array.dtype != self.dtype:
             raise ValueError(
@@ -127,7 +135,7 @@ cdef class DeviceMemory:
         if not self.is_closed:
             self.is_closed = True
             self.life = 0
-            if self.pointer:
+            if self.pointer and self.module is None:
                 _release(self)
                 if self.context.to_free:
                     self.context.synchronize()
@@ -146,12 +154,15 @@ cdef class DeviceMemory:
 
     def __repr__(self):
         state = "closed" if self.is_closed else f"{self.pointer:#x}"
-        return f"<se_cy.DeviceMemory on device {self.context.ordinal}: {self.shape} {self.dtype}, {state}>"
+        owner = f", of {self.module.code!r}" if self.module is not None else ""
+        return f"<se_cy.DeviceMemory on device {self.context.ordinal}: {self.shape} {self.dtype}, {state}{owner}>"
 
     cdef int require_open(self) except -1:
         guard()
         if self.is_closed:
             raise ValueError(f"{self!r} can't be used any more")
+        if self.module is not None:
+            return self.module.require_loaded("the global variable")
         if self.pointer:
             self.context.require_incarnation(self.incarnation, "the memory")
         return 0
@@ -305,6 +316,31 @@ cdef CUresult _allocate(CUdeviceptr *pointer, size_t nbytes, Stream stream) exce
     cu_stream = <CUstream>stream.cu_stream
     with nogil:
         return cydriver.cuMemAllocAsync(pointer, nbytes, cu_stream)
+
+
+cdef DeviceMemory view_of_global(LoadedModule module, str name, uint64_t pointer, size_t nbytes, object shape,
+                                 object dtype):
+    import numpy
+
+    cdef DeviceMemory memory = DeviceMemory.__new__(DeviceMemory)
+    memory.dtype = numpy.dtype(numpy.uint8 if dtype is None else dtype)
+    if memory.dtype.hasobject:
+        raise TypeError(f"dtype {memory.dtype} holds Python objects, which a device can't")
+    itemsize = memory.dtype.itemsize
+    if shape is None:
+        shape = nbytes // itemsize if itemsize else 0
+    memory.shape = _shape_of(shape)
+    asked = itemsize
+    for extent in memory.shape:
+        asked *= extent
+    if asked != nbytes:
+        raise ValueError(f"variable {name!r} has {nbytes} bytes; {memory.shape} of {memory.dtype} is {asked}")
+    memory.nbytes = nbytes
+    memory.context = module.context
+    memory.incarnation = module.incarnation
+    memory.module = module
+    memory.pointer = pointer
+    return memory
 
 
 cdef DeviceMemory copy_to_device(PrimaryContext context, object array, Stream stream):

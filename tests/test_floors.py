@@ -12,9 +12,10 @@ import se_cy
 PACKAGE = pathlib.Path(__file__).parent.parent / "se_cy"
 
 FLOORS = [
-    ["slots"],
+    ["slots", "log"],
     ["driver.guards", "driver.status", "driver.library", "driver.context"],
-    ["code.interned", "code.target", "code.spec", "code.table", "code.loaded", "code.modules"],
+    ["code.interned", "code.target", "code.spec", "code.table", "code.jit_options",
+     "code.loaded", "code.contents", "code.loading", "code.modules"],
     ["stream", "memory"],
     ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.kernel",
      "launch.module"],

@@ -3,7 +3,11 @@
 
 Floor 2. Changed under the GIL; `uses` keeps it in the driver while a call with its handles is on its way.
 """
+import time
+from _thread import get_ident
+
 cimport cython
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -24,6 +28,7 @@ from se_cy.driver.status cimport check
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 
 from se_cy.driver.status import CudaError, KernelNotFoundError, ModuleUnloadedError
+from se_cy.log import logger
 
 # Names listed by a KernelNotFoundError's message; all are in its `available`.
 cdef int NAMES_SHOWN = 20
@@ -59,9 +64,30 @@ cdef class LoadedModule:
         """Keep the module from being unloaded until `uses` is counted down.
 
         Only calls without the GIL may stand between: where Python can run, it may unload, and would wait for itself.
+        `pin` is for longer.
         """
         self.require_loaded(what)
         self.uses += 1
+        return 0
+
+    cdef int pin(self, str what) except -1:
+        """Keep the module from being unloaded, by anybody, until `unpin`."""
+        thread = get_ident()
+        if self.thread_to_pins is None:
+            self.thread_to_pins = {}
+        self.begin_use(what)
+        self.thread_to_pins[thread] = self.thread_to_pins.get(thread, 0) + 1
+        return 0
+
+    cdef int unpin(self, object thread) except -1:
+        self.thread_to_pins[thread] -= 1
+        self.uses -= 1
+        return 0
+
+    cdef int refuse_pinned(self) except -1:
+        if self.thread_to_pins is not None and self.thread_to_pins.get(get_ident()):
+            raise RuntimeError(
+                f"{self.code!r} is pinned by this thread, which would wait for itself: leave the pin first")
         return 0
 
     cdef int retire(self) noexcept:
@@ -98,27 +124,44 @@ cdef class LoadedModule:
                 free(names[i])
             free(names)
 
+    cdef int load_functions(self) except -1:
+        """Make the driver load every function now that it would load at its first launch."""
+        cdef const char *call
+        cdef int status
+        self.begin_use("the module")
+        try:
+            with nogil:
+                status = _load_functions(self.context, <CUmodule>self.cu_module, &call)
+        finally:
+            self.uses -= 1
+        return check(<CUresult>status, call)
+
     cdef int unload(self) except -1:
         """Make the module unusable, wait until no call that uses it is on its way to the driver, and unload it."""
         cdef CUmodule cu_module = <CUmodule>self.cu_module
         cdef CaptureGuard guarded
         cdef CUresult status
+        self.refuse_pinned()
         self.retire()
         if cu_module == NULL:
             return 0
         while self.uses:
             with nogil:
                 usleep(20)
+            PyErr_CheckSignals()
         # Nothing of a dead incarnation is handed back: its handles are gone, and may be somebody else's by now.
         if not (may_release() and self.context.is_incarnation(self.incarnation)):
             self.cu_module = NULL
             return 0
+        started = time.perf_counter()
         with nogil:
             begin_capture_guard(&guarded)
             status = cydriver.cuModuleUnload(cu_module)
             end_capture_guard(&guarded)
         check(status, "cuModuleUnload")
         self.cu_module = NULL
+        logger().debug("device %d: unloaded %r in %.3f ms", self.context.ordinal, self.code,
+                       (time.perf_counter() - started) * 1e3)
         return check(<CUresult>guarded.status, "cuThreadExchangeStreamCaptureMode")
 
 
@@ -133,6 +176,43 @@ cdef int _list_names(PrimaryContext context, CUmodule cu_module, char ***names, 
             return leave_raw(entered, call)
         leave_raw(entered, &ignored)
     return status
+
+
+cdef int _load_functions(PrimaryContext context, CUmodule cu_module, const char **call) except -1 nogil:
+    cdef const char *ignored
+    cdef int entered
+    cdef int status = enter_raw(context, &entered, call)
+    if status == CUresult.CUDA_SUCCESS:
+        status = _load_each(cu_module, call)
+        if status == CUresult.CUDA_SUCCESS:
+            return leave_raw(entered, call)
+        leave_raw(entered, &ignored)
+    return status
+
+
+cdef int _load_each(CUmodule cu_module, const char **call) except -1 nogil:
+    cdef CUfunction *functions
+    cdef unsigned int n = 0
+    cdef unsigned int i = 0
+    cdef int status
+    call[0] = "cuModuleGetFunctionCount"
+    status = cydriver.cuModuleGetFunctionCount(&n, cu_module)
+    if status != CUresult.CUDA_SUCCESS:
+        return status
+    functions = <CUfunction *>calloc(n + 1, sizeof(CUfunction))
+    try:
+        call[0] = "calloc"
+        if functions == NULL:
+            return CUresult.CUDA_ERROR_OUT_OF_MEMORY
+        call[0] = "cuModuleEnumerateFunctions"
+        status = cydriver.cuModuleEnumerateFunctions(functions, n, cu_module)
+        while status == CUresult.CUDA_SUCCESS and i < n:
+            call[0] = "cuFuncLoad"
+            status = cydriver.cuFuncLoad(functions[i])
+            i += 1
+        return status
+    finally:
+        free(functions)
 
 
 cdef int _copy_names(CUmodule cu_module, char ***names, unsigned int *count, const char **call) except -1 nogil:
@@ -236,10 +316,11 @@ cdef object _not_found(LoadedModule module, str name):
     return error
 
 
-cdef LoadedModule loaded_module(Code code, PrimaryContext context, cache):
+cdef LoadedModule loaded_module(Code code, tuple jit_options, PrimaryContext context, cache):
     """An object for a module of that code that is about to be loaded into the context."""
     cdef LoadedModule module = LoadedModule.__new__(LoadedModule)
     module.code = code
+    module.jit_options = jit_options
     module.context = context
     module.cache = cache
     module.incarnation = context.incarnation

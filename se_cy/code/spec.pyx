@@ -38,8 +38,11 @@ cdef class Variants:
     def __cinit__(self):
         self.codes = []
 
-    cdef Code choose(self, int major, int minor):
-        """The best code for a capability, or None. See `KernelLoaderSpec.select` for the order."""
+    cdef Code choose(self, int major, int minor, int ordinal):
+        """The best code for a capability, or None. See `KernelLoaderSpec.select` for the order.
+
+        What the device of that ordinal has rejected is passed over.
+        """
         cdef Code code
         cdef Code best = None
         cdef Target *target
@@ -48,6 +51,8 @@ cdef class Variants:
         cdef int best_rank = -1
         self.is_frozen = True
         for code in self.codes:
+            if self.rejected is not None and (ordinal, code) in self.rejected:
+                continue
             for i in range(code.target_count):
                 target = &code.c_targets[i]
                 if target.suffix:
@@ -152,7 +157,8 @@ cdef class KernelLoaderSpec:
 
         A cubin of the same major and not above the minor version, the highest first; else a fatbin that has a piece
         for the device; else the PTX of the highest capability not above. Targets with suffix "a" are for exactly their
-        capability, those with "f" for their family.
+        capability, those with "f" for their family. `Device.create_kernel` takes the next one if the driver can't load
+        that for a reason another may not share.
 
         Parameters
         ----------
@@ -169,7 +175,7 @@ cdef class KernelLoaderSpec:
             None fits; the message names every variant offered.
         """
         major, minor, _ = parse_target(target_name(compute_capability))
-        return self.code_for(major, minor)
+        return self.code_for(major, minor, ANY_DEVICE)
 
     def explain(self, compute_capability):
         """Say what `select` makes of each variant: one line each, with the reason.
@@ -184,7 +190,8 @@ cdef class KernelLoaderSpec:
         """
         cdef Code code
         major, minor, _ = parse_target(target_name(compute_capability))
-        chosen = self.variants.choose(major, minor)
+        chosen = self.variants.choose(major, minor, ANY_DEVICE)
+        rejected = dict(self.variants.rejected or {})
         lines = []
         for code in self.variants.codes:
             obstacles = [target_obstacle(_piece_names[code.c_targets[i].kind], _target_name(&code.c_targets[i]),
@@ -195,11 +202,14 @@ cdef class KernelLoaderSpec:
                 reason = "would run, but a better one is offered"
             else:
                 reason = "; ".join(obstacles)
+            for (ordinal, other), why in rejected.items():
+                if other is code:
+                    reason += f"; device {ordinal} could not load it: {why}"
             lines.append(f"{code.kind} for {', '.join(code.targets)} ({code.nbytes} bytes): {reason}")
         return "\n".join(lines) if lines else "no variants"
 
-    cdef Code code_for(self, int major, int minor):
-        cdef Code code = self.variants.choose(major, minor)
+    cdef Code code_for(self, int major, int minor, int ordinal):
+        cdef Code code = self.variants.choose(major, minor, ordinal)
         if code is None:
             offered = [f"{(<Code>piece).kind} for {', '.join((<Code>piece).targets)}" for piece in self.variants.codes]
             raise NoVariantError(
@@ -208,6 +218,17 @@ cdef class KernelLoaderSpec:
                 hint="compile for this device, or add PTX of a lower capability, which newer devices can run",
             )
         return code
+
+    cdef Code code_instead_of(self, Code code, int major, int minor, int ordinal, str why):
+        """The next best code for a device that could not load one, or None: then the rejections are forgotten."""
+        if self.variants.rejected is None:
+            self.variants.rejected = {}
+        self.variants.rejected[ordinal, code] = why
+        other = self.variants.choose(major, minor, ordinal)
+        if other is None:
+            for key in [key for key in self.variants.rejected if key[0] == ordinal]:
+                self.variants.rejected.pop(key, None)
+        return other
 
     def __reduce__(self):
         return _spec_of, (self.name, self.variants.codes)

@@ -22,6 +22,7 @@ class NoVariantError(CudaError, LookupError): ...
 class KernelNotFoundError(CudaError, LookupError):
     available: tuple[str, ...]
 
+class GlobalNotFoundError(CudaError, LookupError): ...
 class JitError(CudaError, ValueError):
     log: str
 

@@ -62,6 +62,10 @@ class KernelNotFoundError(CudaError, LookupError):
     available = ()
 
 
+class GlobalNotFoundError(CudaError, LookupError):
+    """The module has no global variable of that name."""
+
+
 class JitError(CudaError, ValueError):
     """The driver could not load or compile a piece of code.
 

@@ -49,6 +49,7 @@ cdef struct Destination:
 
 cdef int pack_integer(const Destination *to, PyObject *argument, char *bytes) except -1
 cdef int pack_other(const Destination *to, PyObject *argument, char *bytes) except -1
+cdef int pack_global(const Destination *to, PyObject *argument, char *bytes) except -1
 cdef int refuse_argument(const Destination *to, PyObject *argument, str why=*) except -1
 
 
@@ -61,7 +62,7 @@ cdef inline int pack_argument(const Destination *to, PyObject *argument, char *b
         if takes & TAKES_ADDRESS and (<DeviceMemory>argument).life == to.life:
             (<uint64_t *>bytes)[0] = (<DeviceMemory>argument).pointer
             return 0
-        return refuse_argument(to, argument)
+        return pack_global(to, argument, bytes)
     if PyFloat_CheckExact(argument):
         number = PyFloat_AS_DOUBLE(argument)
         if takes & TAKES_FLOAT32:

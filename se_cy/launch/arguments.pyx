@@ -114,6 +114,17 @@ cdef int _pack_buffer(const Destination *to, PyObject *argument, Py_buffer *view
     return _pack_float(to, argument, float(value), bytes)
 
 
+cdef int pack_global(const Destination *to, PyObject *argument, char *bytes) except -1:
+    """A global variable of a module that is still loaded; else the reason why the memory does not fit."""
+    cdef DeviceMemory memory = <DeviceMemory>argument
+    if memory.module is None or memory.is_closed or not to.parameter.takes & TAKES_ADDRESS:
+        return refuse_argument(to, argument)
+    if memory.module.life != to.life:
+        return refuse_argument(to, argument)
+    (<uint64_t *>bytes)[0] = memory.pointer
+    return 0
+
+
 cdef str _given(const Destination *to, PyObject *argument):
     cdef object value = <object>argument
     try:

@@ -132,7 +132,9 @@ cdef class Kernel:
 
     def __repr__(self):
         state = ", unloaded" if self.module_.is_unloaded else ""
-        return f"<se_cy.Kernel {self.name!r} on device {self.module_.context.ordinal}, {self.slot.count} parameters{state}>"
+        instead = f", instead of what failed: {self.module_.instead_of}" if self.module_.instead_of else ""
+        return (f"<se_cy.Kernel {self.name!r} on device {self.module_.context.ordinal}, "
+                f"{self.slot.count} parameters{state}{instead}>")
 
 
 @cython.final

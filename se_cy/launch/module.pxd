@@ -6,4 +6,9 @@ cdef class Module:
     cdef LoadedModule loaded
 
 
+cdef class Pin:
+    cdef LoadedModule loaded   # None once closed
+    cdef object thread         # that made it
+
+
 cdef Module module_over(LoadedModule loaded)
