@@ -21,7 +21,7 @@ SE_CY_EMULATOR_API const char *se_cy_emulator_version(void);
 SE_CY_EMULATOR_API int se_cy_emulator_configure(const char *devices);
 
 /* Chooses the CUDA version that the driver implements, before cuInit: 12040 for 12.4. 0, or -1 for a version that is
-   not known, or -2 when the driver is already initialised with another one. */
+   not known, or -2 when the driver is another one and is initialised or was asked for entry points. */
 SE_CY_EMULATOR_API int se_cy_emulator_set_driver_version(int version);
 
 /* Back to what a new process has: every context is destroyed and its pending work discarded, faults are healed, and

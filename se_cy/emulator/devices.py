@@ -87,18 +87,16 @@ def set_driver_version(version):
     Raises
     ------
     RuntimeError
-        The driver is initialised with another version, or entry points were asked for already.
+        The driver has another version and has been called already.
     ValueError
         There is no such version of CUDA, or it is not known here.
     """
     major, minor = (operator.index(part) for part in version)
-    if library().se_cy_emulator_calls(b"cuGetProcAddress"):
-        raise RuntimeError("entry points of the driver were asked for already: choose its version before that")
     answer = library().se_cy_emulator_set_driver_version(major * 1000 + minor * 10)
     if answer == -1:
         raise ValueError(f"the emulated driver can't be one of CUDA {major}.{minor}")
     if answer:
-        raise RuntimeError("the emulated driver is initialised: choose its version before that")
+        raise RuntimeError("the emulated driver is in use already: choose its version before the first driver call")
 
 
 def claim_registers(kernel_name, count):

@@ -50,6 +50,7 @@ class Recording(Sequence):
         self._number = library().se_cy_emulator_begin_recording()
         if not self._number:
             raise RuntimeError("driver calls are being recorded already: one recording at a time")
+        self._calls = []
         return self
 
     def __exit__(self, *exception):

@@ -94,7 +94,7 @@ int se_cy_emulator_set_driver_version(int version) {
     return -1;
   Process &process = Process::instance();
   const Guard guard(process.lock);
-  if (process.initialized())
+  if (process.initialized() || process.ledger.any_asked_for())
     return version == process.driver_version ? 0 : -2;
   process.driver_version = version;
   set_highest_version(found->ptx);

@@ -16,6 +16,12 @@ const char *name_of(HandleKind kind) {
   return nullptr;
 }
 
+namespace {
+
+std::string with_article(const std::string &name) { return (name == "event" ? "an " : "a ") + name; }
+
+} // namespace
+
 std::string describe_handle(HandleKind kind, uint64_t value, bool issued, const History *history) {
   const std::string name = name_of(kind);
   if (!value)
@@ -26,10 +32,10 @@ std::string describe_handle(HandleKind kind, uint64_t value, bool issued, const 
     return name + " " + number + " was " + history->text();
   if (issued)
     return name + " " + number + " was released long ago";
-  const bool ours = value >> 48 == handle_prefix >> 48 && value % 16 == 0;
-  const char *other = ours ? name_of(static_cast<HandleKind>(value >> 40 & 0xff)) : nullptr;
+  const bool ours = value >> 44 == handle_prefix >> 44 && value % 16 == 0;
+  const char *other = ours ? name_of(static_cast<HandleKind>(value >> 40 & 0xf)) : nullptr;
   if (other && other != name)
-    return std::string(number) + " is the handle of a " + other + ", not of a " + name;
+    return std::string(number) + " is the handle of " + with_article(other) + ", not of " + with_article(name);
   return std::string(number) + " is no handle of this driver";
 }
 

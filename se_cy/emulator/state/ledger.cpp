@@ -54,4 +54,10 @@ uint64_t Ledger::calls(std::string_view function) const {
   return found == entries_.end() ? 0 : found->second.calls;
 }
 
+void Ledger::forget() {
+  entries_.clear();
+  all_calls_ = 0;
+  hidden_.clear();
+}
+
 } // namespace emulator

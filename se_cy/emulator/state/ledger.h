@@ -40,6 +40,10 @@ public:
   // Whether it is hidden; from now on it was asked for.
   bool look_up(std::string_view function);
   bool was_asked_for(std::string_view function) const { return asked_for_.count(without_version(function)) != 0; }
+  bool any_asked_for() const { return !asked_for_.empty(); }
+
+  // All but what was asked for: that is in somebody's hands.
+  void forget();
 
 private:
   struct Plan {

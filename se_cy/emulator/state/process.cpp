@@ -128,7 +128,7 @@ void Process::reset() {
   for (const auto &device : devices)
     device->primary() = PrimaryContext{device->primary().handle};
   scheduler.forget();
-  ledger = Ledger();
+  ledger.forget();
   recording.stop();
   claimed_registers.clear();
   forget_explanations();
