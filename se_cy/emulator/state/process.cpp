@@ -125,8 +125,11 @@ void Process::reset() {
   CallSite::enter("se_cy_emulator_reset", ledger.all_calls());
   for (const auto &context : contexts.select([](const Context &) { return true; }))
     destroy_context(context);
-  for (const auto &device : devices)
-    device->primary() = PrimaryContext{device->primary().handle};
+  for (const auto &device : devices) {
+    PrimaryContext fresh;
+    fresh.handle = device->primary().handle;
+    device->primary() = fresh;
+  }
   scheduler.forget();
   ledger.forget();
   recording.stop();
