@@ -3,8 +3,10 @@
 
 import ctypes
 import os
+import subprocess
 import threading
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -99,7 +101,9 @@ def test_version_suffix_does_not_matter(control, context):
     assert control.calls("cuMemAlloc_v2") == before + 1
 
 
-@pytest.mark.parametrize("arguments", [{"nth": 0}, {"nth": -1}, {"status": 0}])
+@pytest.mark.parametrize(
+    "arguments", [{"nth": 0}, {"nth": -1}, {"nth": 1 << 64 | 1}, {"status": 0}, {"status": 1 << 32}]
+)
 def test_bad_failure_is_refused(control, arguments):
     with pytest.raises(ValueError):
         control.fail("cuMemAlloc", **arguments)
@@ -231,6 +235,19 @@ assert os.waitpid(pid, 0)[1] == 0
 """, timeout=60)
 
 
+def test_exit_of_a_forked_child_with_a_blocked_thread_does_not_hang():
+    check_python(OPEN + """
+emulator.block("cuInit").release()  # whatever the parent has begun for it does not go into the child
+pid = os.fork()
+if pid:
+    assert os.waitpid(pid, 0)[1] == 0
+else:
+    block = emulator.block("cuInit")
+    in_thread(driver.cuInit, 0)
+    block.wait_until_reached()
+""", timeout=60)
+
+
 # Live handles
 
 
@@ -319,6 +336,11 @@ except se_cy.JitError as error:
     assert error.name == "CUDA_ERROR_UNSUPPORTED_PTX_VERSION", error
 else:
     raise AssertionError
+kernel = device.create_kernel(se_cy.KernelLoaderSpec("put").add_ptx(PTX.replace(b".version 9.0", b".version 8.4")))
+memory = device.allocate(1, "i4")
+kernel[1, 1, device.create_stream()](memory, 3)
+device.synchronize()
+assert memory.to_host()[0] == 3
 emulator.set_driver_version((12, 4))
 for version, error in (((13, 0), RuntimeError), ((12, 99), ValueError), ((14, 0), ValueError)):
     try:
@@ -415,3 +437,10 @@ def test_reset_discards_work_that_never_ends_and_frees_who_waits(control, kernel
 def test_control_needs_the_emulator():
     child = run_python("from se_cy import emulator\nemulator.live()", driver=None)
     assert "call se_cy.use_emulator() first" in child.stderr
+
+
+def test_control_header_is_c(tmp_path):
+    source = tmp_path / "use.c"
+    source.write_text('#include "control.h"\n')
+    folder = Path(__file__).parent.parent / "se_cy/emulator"
+    subprocess.run(["cc", "-std=c99", "-Wall", "-Werror", "-fsyntax-only", f"-I{folder}", str(source)], check=True)

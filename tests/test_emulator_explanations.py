@@ -141,13 +141,17 @@ def test_addresses_that_are_no_allocation_are_explained(control, context):
     assert control.explanation() == "0x1000 is no address of this driver"
 
 
-def test_copy_to_freed_memory_is_explained(control, context):
+def test_use_of_freed_memory_is_explained(control, context):
     memory = ok(driver.cuMemAlloc(64))
     ok(driver.cuMemFree(memory))
     assert answer(driver.cuMemcpyHtoD(memory, bytes(64), 64)) == "INVALID_VALUE"
     assert "ended by cuMemFree" in control.explanation()
-    assert answer(driver.cuMemsetD8(memory, 0, 64)) == "INVALID_VALUE"
-    assert "ended by cuMemFree" in control.explanation()
+    for use, status in ((lambda: driver.cuMemsetD8(memory, 0, 64), "INVALID_VALUE"),
+                        (lambda: driver.cuMemcpyDtoD(memory, memory, 64), "INVALID_VALUE"),
+                        (lambda: driver.cuMemGetAddressRange(memory), "NOT_FOUND")):
+        assert answer(driver.cuStreamQuery(0x1234)) == "INVALID_HANDLE"  # another explanation in between
+        assert answer(use()) == status
+        assert "ended by cuMemFree" in control.explanation()
 
 
 def test_kernel_on_freed_memory_names_its_histories(control, kernel):

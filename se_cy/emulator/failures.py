@@ -31,13 +31,13 @@ def fail(function, nth=1, status=2, always=False, sticky=False):
     ValueError
         The emulated driver has no such function, or `nth` or `status` is out of range.
     """
-    nth = operator.index(nth)
-    if nth < 1:
+    nth, status = operator.index(nth), operator.index(status)
+    if not 1 <= nth < 1 << 63:
         raise ValueError(f"nth is 1 for the next call, not {nth}")
-    if not operator.index(status):
-        raise ValueError("status 0 is no failure")
+    if not 1 <= status < 1 << 31:
+        raise ValueError(f"status {status} is no failure")
     mode = (_ALWAYS if always else 0) | (_STICKY if sticky else 0)
-    library().se_cy_emulator_fail(encode_function(function), nth, operator.index(status), mode)
+    library().se_cy_emulator_fail(encode_function(function), nth, status, mode)
 
 
 def clear_failures():

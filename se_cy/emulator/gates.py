@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Driver calls that wait at their start."""
+import os
 import threading
 import time
 from functools import cache
@@ -93,4 +94,5 @@ def _release_when_main_thread_ends():
         threading.main_thread().join()
         library().se_cy_emulator_open_all_gates()
 
+    os.register_at_fork(after_in_child=_release_when_main_thread_ends.cache_clear)
     threading.Thread(target=release, name="se_cy.emulator.block", daemon=True).start()

@@ -104,7 +104,7 @@ DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdevi
   RETURN_IF_FAILED(resolve_current(call.process, context));
   Device *device = call.process.device_of(address, 1);
   if (!device)
-    return CUDA_ERROR_NOT_FOUND;
+    return refuse(CUDA_ERROR_NOT_FOUND, call.process.describe_address(address));
   const Allocation *allocation = device->memory().find(address, 1);
   if (base)
     *base = allocation->address;
