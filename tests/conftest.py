@@ -5,6 +5,9 @@ import pathlib
 
 import numpy as np
 import pytest
+from cuda.bindings import driver
+from helpers.driver_api import ok
+from helpers.emulated import PTX
 
 import se_cy
 
@@ -75,3 +78,29 @@ def emulator():
     emulator.clear_failures()
     yield emulator
     emulator.clear_failures()
+
+
+@pytest.fixture
+def control():
+    """The emulated driver's control, with the driver at its start before and after."""
+    from se_cy import emulator
+
+    emulator.reset()
+    yield emulator
+    emulator.reset()
+
+
+@pytest.fixture
+def context(control):
+    """The primary context of the emulated device 0, current in this thread."""
+    ok(driver.cuInit(0))
+    context = ok(driver.cuDevicePrimaryCtxRetain(0))
+    ok(driver.cuCtxSetCurrent(context))
+    return context
+
+
+@pytest.fixture
+def kernel(context):
+    """Get a function of driver_contract/kernels.cu by name."""
+    module = ok(driver.cuModuleLoadData(PTX))
+    return lambda name: ok(driver.cuModuleGetFunction(module, name.encode()))

@@ -6,6 +6,19 @@ Floor 1. `check` runs without the GIL and takes it only to raise. Exceptions are
 from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUresult
 
+cdef extern from *:
+    """
+    #include <dlfcn.h>
+
+    /* What the emulated driver says of a failed call of this thread; "" where another driver is in use. */
+    static const char *se_cy_explanation(const char *call, int status) {
+        typedef const char *(*explain_t)(const char *, int);
+        explain_t explain = (explain_t)dlsym(RTLD_DEFAULT, "se_cy_emulator_explanation_of");
+        return explain != NULL ? explain(call, status) : "";
+    }
+    """
+    const char *se_cy_explanation(const char *call, int status) nogil
+
 
 class CudaError(RuntimeError):
     """A driver call failed, or could not be made.
@@ -156,8 +169,12 @@ cdef str status_text(CUresult status):
 cdef object error_of(CUresult status, str call, str what=None):
     """The exception for `status`, not raised. `what` replaces the driver's own words, where more is known."""
     global _first_fault
+    # Asked before anything else calls the driver.
+    cdef str explanation = se_cy_explanation(call.encode(), <int>status).decode("utf-8", "replace")
     cdef str name = status_name(status)
     cdef str message = f"{call} answered {name} ({<int>status}): {what or status_text(status)}"
+    if explanation:
+        message = f"{message}; {explanation}"
     if <int>status in _faults:
         if _first_fault is not None:
             return ContextLostError(
@@ -182,6 +199,12 @@ cdef int forget_fault(object error) except -1:
     if error.args[0] is _first_fault:
         _first_fault = None
     return 0
+
+
+def forget_faults():
+    """Forget the first fault: for `se_cy.emulator.reset`, after which a device that faulted works again."""
+    global _first_fault
+    _first_fault = None
 
 
 cdef int fail(CUresult status, const char *call) except -1 nogil:

@@ -13,7 +13,7 @@ EMULATOR = HERE.parent.parent / "se_cy" / "emulator"
 SOURCES = [
     *sorted((EMULATOR / "ptx").glob("*.cpp")),
     *sorted((EMULATOR / "interpreter").glob("*.cpp")),
-    EMULATOR / "state" / "memory.cpp",
+    *(EMULATOR / "state" / f"{name}.cpp" for name in ("memory", "history", "call_site")),
     *sorted(HERE.glob("ptx_*.cpp")),
     *sorted(HERE.glob("interpreter_*.cpp")),
 ]

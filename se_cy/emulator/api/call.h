@@ -23,9 +23,6 @@
 
 namespace emulator {
 
-// CUDA 13.0, as the driver has whose behaviour is followed.
-constexpr int driver_version = 13000;
-
 class Call {
 public:
   // The function goes by its name in cuda.h; the arguments are the caller's, in the order of cuda.h.
@@ -49,8 +46,12 @@ public:
     lock_.unlock();
     auto result = operation();
     lock_.lock();
+    CallSite::enter(function_, number_); // the operation may have called the driver
     return result;
   }
+
+  // For the log, if one is kept: what the function and the caller's parameters of this launch are.
+  void record_launch(const Function &function, void **parameters, void **extra);
 
   Process &process;
 
@@ -64,7 +65,13 @@ private:
       return static_cast<uint64_t>(argument);
   }
 
+  void record();
+  // The one that is current or, without one, that the arguments lead to; else all.
+  std::vector<std::shared_ptr<Context>> contexts_in_use() const;
+  CUresult fail(const Failure &failure);
+
   const char *function_;
+  uint64_t number_ = 0; // among all calls
   std::array<uint64_t, most_arguments> arguments_;
   size_t argument_count_;
   std::unique_lock<FairLock> lock_;

@@ -38,7 +38,7 @@ DRIVER_FUNCTION cuCtxDestroy_v2(CUcontext handle) {
   RETURN_IF_FAILED(call.begin());
   const std::shared_ptr<Context> context = call.process.contexts.find(handle);
   if (!context || context->primary)
-    return CUDA_ERROR_INVALID_CONTEXT;
+    return refuse(CUDA_ERROR_INVALID_CONTEXT, call.process.contexts.describe(handle));
   call.wait(call.process.scheduler.pending_of(*context));
   if (!context->destroyed)
     call.process.destroy_context(context);
@@ -62,7 +62,7 @@ DRIVER_FUNCTION cuCtxSetCurrent(CUcontext handle) {
   Call call("cuCtxSetCurrent", handle);
   RETURN_IF_FAILED(call.begin());
   if (handle && !call.process.contexts.issued(handle))
-    return CUDA_ERROR_INVALID_CONTEXT;
+    return refuse(CUDA_ERROR_INVALID_CONTEXT, call.process.contexts.describe(handle));
   HostThread::of_caller().set_current(handle);
   return CUDA_SUCCESS;
 }
@@ -71,7 +71,7 @@ DRIVER_FUNCTION cuCtxPushCurrent_v2(CUcontext handle) {
   Call call("cuCtxPushCurrent", handle);
   RETURN_IF_FAILED(call.begin());
   if (!call.process.contexts.issued(handle))
-    return CUDA_ERROR_INVALID_CONTEXT;
+    return refuse(CUDA_ERROR_INVALID_CONTEXT, call.process.contexts.describe(handle));
   HostThread::of_caller().contexts.push_back(handle);
   return CUDA_SUCCESS;
 }

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../control.h"
 
+#include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "../state/explanation.h"
 #include "../state/process.h"
 
 using namespace emulator;
@@ -20,6 +24,51 @@ template <class Count> uint64_t sum_over_contexts(const Process &process, Count 
   for (const auto &context : process.contexts.select([](const Context &) { return true; }))
     sum += count(*context);
   return sum;
+}
+
+struct Kind {
+  std::string_view name;
+  uint64_t (*live)(const Process &process);
+};
+
+const Kind kinds[] = {
+    {"contexts", [](const Process &process) -> uint64_t { return process.contexts.size(); }},
+    {"modules", [](const Process &process) -> uint64_t { return process.modules.size(); }},
+    {"functions", [](const Process &process) -> uint64_t { return process.functions.size(); }},
+    {"streams", [](const Process &process) -> uint64_t { return process.streams.size(); }},
+    {"events", [](const Process &process) -> uint64_t { return process.events.size(); }},
+    {"allocations",
+     [](const Process &process) {
+       return sum_over_contexts(process, [](const Context &context) { return context.allocations.size(); });
+     }},
+    {"host_allocations",
+     [](const Process &process) {
+       return sum_over_contexts(process, [](const Context &context) { return context.host_allocations.size(); });
+     }},
+};
+
+struct PtxOfDriver {
+  int driver;
+  int ptx;
+};
+
+// The PTX ISA's release history: the newest .version that each CUDA's driver takes.
+constexpr PtxOfDriver ptx_of_driver[] = {
+    {11030, 73}, {11040, 74}, {11050, 75}, {11060, 76}, {11070, 77}, {11080, 78}, {12000, 80}, {12010, 81}, {12020, 82},
+    {12030, 83}, {12040, 84}, {12050, 85}, {12060, 85}, {12070, 86}, {12080, 87}, {12090, 88}, {13000, 90}};
+
+// Texts for callers in C: valid in the calling thread until it asks for the next.
+const char *keep(std::string_view text) {
+  thread_local std::string kept;
+  kept = text;
+  return kept.c_str();
+}
+
+bool is_lost_with(const Process &process, CUresult status) {
+  const auto &devices = process.devices;
+  return std::any_of(devices.begin(), devices.end(),
+                     [&](const auto &device) { return device->primary().fault == status; }) ||
+         !process.contexts.select([&](const Context &context) { return context.fault == status; }).empty();
 }
 
 } // namespace
@@ -38,53 +87,81 @@ int se_cy_emulator_configure(const char *devices) {
   return 0;
 }
 
-int se_cy_emulator_fail(const char *function, uint64_t nth, int status, int mode) {
-  if (!function || !nth || (mode != SE_CY_EMULATOR_ONCE && mode != SE_CY_EMULATOR_ALWAYS))
+int se_cy_emulator_set_driver_version(int version) {
+  const auto *found = std::find_if(std::begin(ptx_of_driver), std::end(ptx_of_driver),
+                                   [&](const PtxOfDriver &entry) { return entry.driver == version; });
+  if (found == std::end(ptx_of_driver))
     return -1;
   Process &process = Process::instance();
   const Guard guard(process.lock);
-  process.ledger.fail(function, nth, static_cast<CUresult>(status),
-                      mode == SE_CY_EMULATOR_ONCE ? FailureMode::once : FailureMode::always);
+  if (process.initialized() || process.ledger.any_asked_for())
+    return version == process.driver_version ? 0 : -2;
+  process.driver_version = version;
+  set_highest_version(found->ptx);
   return 0;
 }
 
-void se_cy_emulator_clear_failures(void) {
-  Process &process = Process::instance();
-  const Guard guard(process.lock);
-  process.ledger.clear_failures();
-}
+void se_cy_emulator_reset(void) { Process::instance().reset(); }
 
-uint64_t se_cy_emulator_calls(const char *function) {
-  Process &process = Process::instance();
-  const Guard guard(process.lock);
-  return function ? process.ledger.calls(function) : process.ledger.all_calls();
-}
+const char *se_cy_emulator_kind(size_t index) { return index < std::size(kinds) ? kinds[index].name.data() : nullptr; }
 
 uint64_t se_cy_emulator_live(const char *kind) {
+  const auto *found = std::find_if(std::begin(kinds), std::end(kinds),
+                                   [&](const Kind &entry) { return kind && entry.name == kind; });
+  if (found == std::end(kinds))
+    return UINT64_MAX;
   Process &process = Process::instance();
   const Guard guard(process.lock);
-  const std::string_view name = kind ? kind : "";
-  if (name == "contexts")
-    return process.contexts.size();
-  if (name == "modules")
-    return process.modules.size();
-  if (name == "functions")
-    return process.functions.size();
-  if (name == "streams")
-    return process.streams.size();
-  if (name == "events")
-    return process.events.size();
-  if (name == "allocations")
-    return sum_over_contexts(process, [](const Context &context) { return context.allocations.size(); });
-  if (name == "host_allocations")
-    return sum_over_contexts(process, [](const Context &context) { return context.host_allocations.size(); });
-  return UINT64_MAX;
+  return found->live(process);
 }
 
 const char *se_cy_emulator_last_fault(void) {
-  thread_local std::string text;
   Process &process = Process::instance();
   const Guard guard(process.lock);
-  text = process.scheduler.last_fault();
-  return text.c_str();
+  return keep(process.scheduler.last_fault());
+}
+
+const char *se_cy_emulator_explanation(void) { return keep(explanation()); }
+
+const char *se_cy_emulator_explanation_of(const char *function, int status) {
+  if (!function)
+    return "";
+  const auto answered = static_cast<CUresult>(status);
+  const std::string_view refused = explanation_of(without_version(function), answered);
+  if (!refused.empty())
+    return keep(refused);
+  Process &process = Process::instance();
+  if (process.forked())
+    return "";
+  const Guard guard(process.lock);
+  return is_lost_with(process, answered) ? keep(process.scheduler.fault_of(answered)) : "";
+}
+
+void se_cy_emulator_seed(const uint64_t *seed) {
+  Process &process = Process::instance();
+  const Guard guard(process.lock);
+  process.scheduler.seed(seed ? std::optional<uint64_t>(*seed) : std::nullopt);
+}
+
+int se_cy_emulator_begin_progress(void) {
+  try {
+    Process::instance().progress.begin();
+    return 0;
+  } catch (const std::system_error &) {
+    return -1;
+  }
+}
+
+void se_cy_emulator_end_progress(void) { Process::instance().progress.end(); }
+
+int se_cy_emulator_claim_registers(const char *kernel, unsigned count) {
+  if (!kernel || count > 255)
+    return -1;
+  Process &process = Process::instance();
+  const Guard guard(process.lock);
+  if (count)
+    process.claimed_registers[kernel] = count;
+  else
+    process.claimed_registers.erase(kernel);
+  return 0;
 }

@@ -55,7 +55,11 @@ CUresult checked_copy(Call call, uint64_t destination, uint64_t source, size_t b
   const Range from = locate(call.process, source, bytes);
   const bool device_destination = direction == Direction::to_device || direction == Direction::on_device;
   const bool device_source = direction == Direction::to_host || direction == Direction::on_device;
-  if ((device_destination && !on_device(to)) || (device_source && !on_device(from)) || !destination || !source)
+  if (device_destination && !on_device(to))
+    return refuse_address(call.process, destination);
+  if (device_source && !on_device(from))
+    return refuse_address(call.process, source);
+  if (!destination || !source)
     return CUDA_ERROR_INVALID_VALUE;
   return copy(call, stream, to, from, bytes, waiting);
 }
@@ -71,7 +75,7 @@ CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width
     return CUDA_ERROR_INVALID_VALUE;
   const Range to = locate(call.process, destination, width * count);
   if (!on_device(to))
-    return CUDA_ERROR_INVALID_VALUE;
+    return refuse_address(call.process, destination);
   return enqueue(call, stream, std::make_unique<Fill>(call.process, to, value, width, count), Waiting::no);
 }
 

@@ -140,11 +140,11 @@ const std::vector<EntryPoint> &entry_points() {
 
 } // namespace
 
-CUdriverProcAddressQueryResult find_entry_point(std::string_view name, int version, void *&function) {
+CUdriverProcAddressQueryResult find_entry_point(std::string_view name, int version, int driver, void *&function) {
   CUdriverProcAddressQueryResult search = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
   int newest = 0;
   for (const EntryPoint &entry : entry_points()) {
-    if (entry.name != name)
+    if (entry.name != name || entry.version > driver)
       continue;
     if (entry.version <= version && entry.version > newest) {
       newest = entry.version;
@@ -155,6 +155,25 @@ CUdriverProcAddressQueryResult find_entry_point(std::string_view name, int versi
     }
   }
   return search;
+}
+
+const char *implemented(std::string_view name) {
+  const std::string wanted = without_version(name);
+  for (const EntryPoint &entry : entry_points())
+    if (entry.name == wanted)
+      return entry.name.data();
+  return nullptr;
+}
+
+const char *implemented_name(size_t index) {
+  const auto &table = entry_points();
+  for (size_t i = 0; i < table.size(); ++i) {
+    if (i && table[i].name == table[i - 1].name)
+      continue;
+    if (!index--)
+      return table[i].name.data();
+  }
+  return nullptr;
 }
 
 } // namespace emulator
@@ -168,10 +187,12 @@ CUresult look_up(const char *name, void **function, int version, cuuint64_t flag
   Call call("cuGetProcAddress", name, function, version, flags, status);
   RETURN_IF_FAILED(call.begin_uninitialized());
   constexpr cuuint64_t known = CU_GET_PROC_ADDRESS_LEGACY_STREAM | CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM;
-  if (!name || !function || version < 1000 || version > driver_version || (flags & ~known))
+  if (!name || !function || version < 1000 || version > call.process.driver_version || (flags & ~known))
     return CUDA_ERROR_INVALID_VALUE;
   *function = nullptr;
-  *status = find_entry_point(name, version, *function);
+  *status = call.process.ledger.look_up(name)
+                ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
+                : find_entry_point(name, version, call.process.driver_version, *function);
   return CUDA_SUCCESS;
 }
 

@@ -36,7 +36,7 @@ DRIVER_FUNCTION cuEventRecord(CUevent handle, CUstream stream_handle) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   if (stream->context != event->context)
-    return CUDA_ERROR_INVALID_HANDLE;
+    return refuse_foreign(call.process, call.process.events.describe(handle), stream_handle, *stream);
   event->reached = std::make_shared<Event::Time>();
   event->recorded = stream->enqueue(call.process.scheduler, std::make_unique<Record>(event->reached));
   return CUDA_SUCCESS;

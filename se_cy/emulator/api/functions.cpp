@@ -38,7 +38,7 @@ DRIVER_FUNCTION cuFuncGetAttribute(int *value, CUfunction_attribute attribute, C
   const Kernel &kernel = *function->kernel;
   switch (attribute) {
   case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
-    *value = static_cast<int>(kernel.max_threads);
+    *value = static_cast<int>(most_threads(*function));
     return CUDA_SUCCESS;
   case CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES:
     *value = static_cast<int>(kernel.shared_bytes);

@@ -18,6 +18,6 @@ DRIVER_FUNCTION cuDriverGetVersion(int *version) {
   RETURN_IF_FAILED(call.begin_uninitialized());
   if (!version)
     return CUDA_ERROR_INVALID_VALUE;
-  *version = driver_version;
+  *version = call.process.driver_version;
   return CUDA_SUCCESS;
 }

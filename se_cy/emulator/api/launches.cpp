@@ -10,10 +10,11 @@ namespace {
 CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, const LaunchRequest &request) {
   std::shared_ptr<Function> function;
   RETURN_IF_FAILED(resolve_function(call.process, function_handle, function));
+  call.record_launch(*function, request.parameters, request.extra);
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   if (stream->context != function->module->context)
-    return CUDA_ERROR_INVALID_HANDLE;
+    return refuse_foreign(call.process, call.process.functions.describe(function_handle), stream_handle, *stream);
   if (!function->kernel->unsupported.empty())
     call.process.scheduler.explain("kernel " + function->kernel->name + " can't run here: " +
                                    function->kernel->unsupported);

@@ -57,7 +57,7 @@ DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
     return CUDA_SUCCESS;
   const std::shared_ptr<Context> owner = call.process.owner_of(address);
   if (!owner || !owner->allocations.erase(address))
-    return CUDA_ERROR_INVALID_VALUE;
+    return refuse_address(call.process, address);
   owner->device.memory().release(address);
   return CUDA_SUCCESS;
 }
@@ -79,7 +79,7 @@ DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
     return CUDA_SUCCESS;
   const std::shared_ptr<Context> owner = call.process.owner_of(address);
   if (!owner || !owner->allocations.erase(address))
-    return CUDA_ERROR_INVALID_VALUE;
+    return refuse_address(call.process, address);
   stream->enqueue(call.process.scheduler, std::make_unique<Release>(owner->device.memory(), address));
   return CUDA_SUCCESS;
 }
@@ -104,7 +104,7 @@ DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdevi
   RETURN_IF_FAILED(resolve_current(call.process, context));
   Device *device = call.process.device_of(address, 1);
   if (!device)
-    return CUDA_ERROR_NOT_FOUND;
+    return refuse(CUDA_ERROR_NOT_FOUND, call.process.describe_address(address));
   const Allocation *allocation = device->memory().find(address, 1);
   if (base)
     *base = allocation->address;
@@ -143,7 +143,7 @@ DRIVER_FUNCTION cuMemFreeHost(void *address) {
   const auto owners = call.process.contexts.select(
       [&](const Context &context) { return context.host_allocations.count(address) != 0; });
   if (owners.empty())
-    return CUDA_ERROR_INVALID_VALUE;
+    return refuse_address(call.process, reinterpret_cast<uint64_t>(address));
   owners.front()->host_allocations.erase(address);
   for (const auto &device : call.process.devices)
     device->memory().detach(reinterpret_cast<uint64_t>(address));

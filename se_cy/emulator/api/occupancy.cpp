@@ -8,8 +8,7 @@ using namespace emulator;
 
 namespace {
 
-CUresult blocks_per_multiprocessor(const char *name, int *blocks, CUfunction handle, int block_size, size_t shared) {
-  Call call(name);
+CUresult blocks_per_multiprocessor(Call call, int *blocks, CUfunction handle, int block_size, size_t shared) {
   RETURN_IF_FAILED(call.begin());
   if (!blocks || block_size <= 0)
     return CUDA_ERROR_INVALID_VALUE;
@@ -25,14 +24,17 @@ CUresult blocks_per_multiprocessor(const char *name, int *blocks, CUfunction han
 
 DRIVER_FUNCTION cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size,
                                                             size_t dynamic_shared_bytes) {
-  return blocks_per_multiprocessor("cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks, function, block_size,
-                                   dynamic_shared_bytes);
+  return blocks_per_multiprocessor(
+      {"cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks, function, block_size, dynamic_shared_bytes}, blocks,
+      function, block_size, dynamic_shared_bytes);
 }
 
 DRIVER_FUNCTION cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size,
-                                                                     size_t dynamic_shared_bytes, unsigned int) {
-  return blocks_per_multiprocessor("cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", blocks, function, block_size,
-                                   dynamic_shared_bytes);
+                                                                     size_t dynamic_shared_bytes,
+                                                                     unsigned int flags) {
+  return blocks_per_multiprocessor({"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", blocks, function,
+                                    block_size, dynamic_shared_bytes, flags},
+                                   blocks, function, block_size, dynamic_shared_bytes);
 }
 
 DRIVER_FUNCTION cuOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, CUfunction handle,

@@ -28,7 +28,7 @@ CUresult find_pointee(Process &process, uint64_t address, Pointee &pointee) {
   }
   Device *device = process.device_of(address, 1);
   if (!device)
-    return CUDA_ERROR_INVALID_VALUE;
+    return refuse_address(process, address);
   const Allocation *allocation = device->memory().find(address, 1);
   pointee = {process.owner_of(allocation->address), allocation->address, allocation->size, false};
   return pointee.context ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;

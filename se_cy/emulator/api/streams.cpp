@@ -42,7 +42,7 @@ DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
   RETURN_IF_FAILED(call.begin());
   const std::shared_ptr<Stream> stream = call.process.streams.find(handle);
   if (!stream)
-    return CUDA_ERROR_INVALID_HANDLE;
+    return refuse_handle(call.process.streams, handle);
   RETURN_IF_FAILED(stream->context->fault);
   call.process.streams.erase(handle);
   return CUDA_SUCCESS;

@@ -18,7 +18,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr int highest_version = 90;
+int highest_version = 90;
 constexpr uint32_t most_parameter_bytes = 32764;
 // Initialisers are held in memory; a sparse one must not reach for a device's worth of host memory.
 constexpr uint64_t most_initial_bytes = uint64_t{1} << 30;
@@ -219,6 +219,8 @@ std::shared_ptr<const Program> build(std::string_view text, int capability) {
 }
 
 } // namespace
+
+void set_highest_version(int version) { highest_version = version; }
 
 Compilation compile(std::string_view text, int capability) {
   if (!looks_like_ptx(text))

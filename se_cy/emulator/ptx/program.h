@@ -68,4 +68,8 @@ struct Compilation {
 // text need not end in NUL. capability: 90 for a device of compute capability 9.0.
 Compilation compile(std::string_view text, int capability);
 
+
+// The newest .version that compile() takes: 84 for 8.4. For before the first module is loaded.
+void set_highest_version(int version);
+
 } // namespace emulator

@@ -7,12 +7,13 @@
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <set>
+#include <string>
 #include <thread>
 #include <unordered_set>
 
 #include <cuda.h>
 
+#include "owned_addresses.h"
 #include "work.h"
 
 namespace emulator {
@@ -26,6 +27,8 @@ struct Context {
   Device &device;
   bool primary;
   unsigned flags;
+  OwnedAddresses<uint64_t> allocations;    // device memory
+  OwnedAddresses<void *> host_allocations; // page-locked memory
 
   CUresult fault = CUDA_SUCCESS; // sticky
   bool destroyed = false;
@@ -35,9 +38,6 @@ struct Context {
   // The last work of each blocking stream, as long as it is not done: what the legacy stream's next work waits for.
   std::unordered_set<WorkPointer> blocking_tails = {};
   size_t pending = 0;
-
-  std::set<uint64_t> allocations = {};    // device memory, by address
-  std::set<void *> host_allocations = {}; // page-locked memory
 };
 
 } // namespace emulator

@@ -5,13 +5,25 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <type_traits>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "history.h"
+
 namespace emulator {
 
 enum class HandleKind : uint64_t { context = 1, module, function, stream, event };
+
+// Not a canonical address: a handle used as a pointer traps at once. Positive as a signed number.
+constexpr uint64_t handle_prefix = 0x0cafe00000000000;
+
+// Null for a number that is no kind.
+const char *name_of(HandleKind kind);
+// What is known of a number that is passed for a handle of the kind.
+std::string describe_handle(HandleKind kind, uint64_t value, bool issued, const History *history);
 
 // The real driver gives a later module's functions the addresses of an unloaded one's: code that keeps a function
 // past its module must meet that here too. Other handles are not reused, so that keeping one is an error that shows.
@@ -30,7 +42,10 @@ public:
     return to_handle(base() + ++count_ * 16);
   }
 
-  void put(Handle handle, std::shared_ptr<Object> object) { objects_[to_value(handle)] = std::move(object); }
+  void put(Handle handle, std::shared_ptr<Object> object) {
+    histories_.begin(to_value(handle), owner_of(*object));
+    objects_[to_value(handle)] = std::move(object);
+  }
 
   std::shared_ptr<Object> find(Handle handle) const {
     const auto found = objects_.find(to_value(handle));
@@ -40,6 +55,7 @@ public:
   bool erase(Handle handle) {
     if (!objects_.erase(to_value(handle)))
       return false;
+    histories_.end(to_value(handle));
     if (reuse_ == HandleReuse::last_freed)
       free_.push_back(to_value(handle));
     return true;
@@ -59,11 +75,33 @@ public:
     return offset % 16 == 0 && offset / 16 >= 1 && offset / 16 <= count_;
   }
 
+  // The histories behind a handle, dead or alive, for an explanation.
+  std::string describe(Handle handle) const {
+    return describe_handle(kind_, to_value(handle), issued(handle), histories_.find(to_value(handle)));
+  }
+
   size_t size() const { return objects_.size(); }
 
 private:
-  // Not a canonical address: a handle used as a pointer traps at once. Positive as a signed number.
-  uint64_t base() const { return 0x0cafe00000000000u | static_cast<uint64_t>(kind_) << 40; }
+  template <class Any, class = void> struct has_context : std::false_type {};
+  template <class Any> struct has_context<Any, std::void_t<decltype(Any::context)>> : std::true_type {};
+  template <class Any, class = void> struct has_module : std::false_type {};
+  template <class Any> struct has_module<Any, std::void_t<decltype(Any::module)>> : std::true_type {};
+  template <class Any, class = void> struct has_device : std::false_type {};
+  template <class Any> struct has_device<Any, std::void_t<decltype(Any::device)>> : std::true_type {};
+
+  template <class Any> static Owner owner_of(const Any &object) {
+    if constexpr (has_device<Any>::value)
+      return {object.id, object.device.ordinal()};
+    else if constexpr (has_context<Any>::value)
+      return object.context ? owner_of(*object.context) : Owner{};
+    else if constexpr (has_module<Any>::value)
+      return object.module ? owner_of(*object.module) : Owner{};
+    else
+      return {};
+  }
+
+  uint64_t base() const { return handle_prefix | static_cast<uint64_t>(kind_) << 40; }
   static Handle to_handle(uint64_t value) { return reinterpret_cast<Handle>(value); }
   static uint64_t to_value(Handle handle) { return reinterpret_cast<uint64_t>(handle); }
 
@@ -72,6 +110,7 @@ private:
   uint64_t count_ = 0;
   std::unordered_map<uint64_t, std::shared_ptr<Object>> objects_;
   std::vector<uint64_t> free_;
+  Histories histories_;
 };
 
 } // namespace emulator

@@ -1,12 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "host_thread.h"
 
+#include <atomic>
+#include <cstdint>
+
 namespace emulator {
+
+namespace {
+
+std::atomic<uint64_t> generation{0};
+
+} // namespace
 
 HostThread &HostThread::of_caller() {
   thread_local HostThread thread;
+  thread_local uint64_t thread_generation = 0;
+  const uint64_t now = generation.load(std::memory_order_relaxed);
+  if (thread_generation != now) {
+    thread_generation = now;
+    thread = HostThread();
+  }
   return thread;
 }
+
+void HostThread::forget_contexts() { generation.fetch_add(1, std::memory_order_relaxed); }
 
 void HostThread::set_current(CUcontext context) {
   if (!contexts.empty())

@@ -16,6 +16,8 @@ struct HostThread {
   void set_current(CUcontext context);
 
   static HostThread &of_caller();
+  // Every thread is as one that has made no call yet.
+  static void forget_contexts();
 };
 
 } // namespace emulator

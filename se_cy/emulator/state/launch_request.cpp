@@ -6,6 +6,7 @@
 
 #include "context.h"
 #include "device.h"
+#include "explanation.h"
 #include "occupancy.h"
 
 namespace emulator {
@@ -50,6 +51,10 @@ CUresult LaunchRequest::check(const Function &function) const {
   const uint64_t threads = uint64_t{block.x} * block.y * block.z;
   if (threads > Device::max_threads_per_block || threads > kernel.max_threads)
     return CUDA_ERROR_INVALID_VALUE;
+  if (threads > most_threads(function))
+    return refuse(CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                  "kernel " + kernel.name + " uses " + std::to_string(reported_registers(function)) +
+                      " registers a thread: too many for a block of " + std::to_string(threads) + " threads");
   const uint32_t *required = kernel.required_block;
   if (required[0] && (block.x != required[0] || block.y != required[1] || block.z != required[2]))
     return CUDA_ERROR_INVALID_VALUE;

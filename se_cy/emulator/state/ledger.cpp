@@ -6,8 +6,6 @@
 
 namespace emulator {
 
-namespace {
-
 std::string without_version(std::string_view name) {
   for (const std::string_view variant : {"_ptsz", "_ptds"})
     if (name.size() > variant.size() && name.substr(name.size() - variant.size()) == variant)
@@ -20,36 +18,46 @@ std::string without_version(std::string_view name) {
   return std::string(name);
 }
 
-} // namespace
-
-CUresult Ledger::record(std::string_view function) {
+Failure Ledger::record(std::string_view function) {
   Entry &entry = entries_[without_version(function)];
   ++entry.calls;
   ++all_calls_;
-  for (auto failure = entry.failures.begin(); failure != entry.failures.end(); ++failure) {
-    if (failure->mode == FailureMode::always ? entry.calls < failure->call : entry.calls != failure->call)
+  for (auto plan = entry.plans.begin(); plan != entry.plans.end(); ++plan) {
+    if (plan->mode == FailureMode::always ? entry.calls < plan->call : entry.calls != plan->call)
       continue;
-    const CUresult status = failure->status;
-    if (failure->mode == FailureMode::once)
-      entry.failures.erase(failure);
-    return status;
+    const Failure failure = plan->failure;
+    if (plan->mode == FailureMode::once)
+      entry.plans.erase(plan);
+    return failure;
   }
-  return CUDA_SUCCESS;
+  return {};
 }
 
-void Ledger::fail(std::string_view function, uint64_t nth, CUresult status, FailureMode mode) {
+void Ledger::fail(std::string_view function, uint64_t nth, Failure failure, FailureMode mode) {
   Entry &entry = entries_[without_version(function)];
-  entry.failures.push_back({entry.calls + nth, status, mode});
+  entry.plans.push_back({entry.calls + nth, failure, mode});
 }
 
 void Ledger::clear_failures() {
   for (auto &entry : entries_)
-    entry.second.failures.clear();
+    entry.second.plans.clear();
+}
+
+bool Ledger::look_up(std::string_view function) {
+  const std::string name = without_version(function);
+  asked_for_.insert(name);
+  return hidden_.count(name) != 0;
 }
 
 uint64_t Ledger::calls(std::string_view function) const {
   const auto found = entries_.find(without_version(function));
   return found == entries_.end() ? 0 : found->second.calls;
+}
+
+void Ledger::forget() {
+  entries_.clear();
+  all_calls_ = 0;
+  hidden_.clear();
 }
 
 } // namespace emulator

@@ -7,6 +7,8 @@
 
 #include <sys/mman.h>
 
+#include "history.h"
+
 namespace emulator {
 
 namespace {
@@ -19,6 +21,12 @@ constexpr uint64_t address_space_per_byte = 8;
 constexpr size_t most_released = 4096;
 
 uint64_t round_up(uint64_t value, uint64_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Variables of modules have none.
+std::string history_of(const Allocation &allocation) {
+  const History *history = allocation_histories().find(allocation.address);
+  return history ? ", " + history->text() : "";
+}
 
 std::string relative(const Allocation &allocation, uint64_t address, const char *state) {
   const uint64_t end = allocation.address + allocation.size;
@@ -34,7 +42,7 @@ std::string relative(const Allocation &allocation, uint64_t address, const char 
   char start[24];
   std::snprintf(start, sizeof start, "0x%llx", static_cast<unsigned long long>(allocation.address));
   return std::to_string(distance) + " " + relation + " " + state + " " + std::to_string(allocation.size) +
-         " bytes at " + start + " (" + allocation.origin + ")";
+         " bytes at " + start + " (" + allocation.origin + ")" + history_of(allocation);
 }
 
 uint64_t distance(const Allocation &allocation, uint64_t address) {

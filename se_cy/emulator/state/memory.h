@@ -38,13 +38,15 @@ public:
   // For messages: where the address lies relative to the nearest live or released allocation.
   std::string describe(uint64_t address) const;
 
+  // Whether it is one of this device's, allocated or not.
+  bool contains(uint64_t address) const { return address >= base_ && address < base_ + reserved_; }
+
   uint64_t capacity() const { return capacity_; }
   uint64_t used() const { return used_; }
   // Changes whenever find() might answer differently: callers may keep an answer until then.
   uint64_t generation() const { return generation_; }
 
 private:
-  bool contains(uint64_t address) const { return address >= base_ && address < base_ + reserved_; }
   uint64_t gap_from(uint64_t start, uint64_t size) const;
   bool commit(uint64_t end);
   void bury(Allocation allocation);

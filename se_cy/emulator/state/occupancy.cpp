@@ -5,12 +5,31 @@
 
 #include "context.h"
 #include "device.h"
+#include "process.h"
 
 namespace emulator {
 
+namespace {
+
+uint32_t claimed_registers(const Kernel &kernel) {
+  const auto &claims = Process::instance().claimed_registers;
+  const auto found = claims.find(kernel.name);
+  return found == claims.end() ? 0 : found->second;
+}
+
+} // namespace
+
 uint32_t reported_registers(const Function &function) {
+  if (const uint32_t claimed = claimed_registers(*function.kernel))
+    return claimed;
   constexpr uint32_t all = Device::registers_per_multiprocessor;
   return std::min({std::max(function.kernel->registers, 8u), all / Device::max_threads_per_block / 2, 255u});
+}
+
+uint32_t most_threads(const Function &function) {
+  const uint32_t claimed = claimed_registers(*function.kernel);
+  const uint32_t by_registers = claimed ? Device::registers_per_multiprocessor / claimed / 32 * 32 : UINT32_MAX;
+  return std::min(function.kernel->max_threads, by_registers);
 }
 
 uint32_t active_blocks(const Function &function, uint32_t threads_per_block, uint64_t dynamic_shared_bytes) {

@@ -2,9 +2,14 @@
 #include "process.h"
 
 #include <algorithm>
+#include <cstdio>
+#include <mutex>
 #include <new>
 
 #include <pthread.h>
+
+#include "explanation.h"
+#include "host_thread.h"
 
 namespace emulator {
 
@@ -19,6 +24,9 @@ Process::Process() {
                    Process &process = instance();
                    // Threads of the parent that waited for the lock do not exist here.
                    new (&process.lock) FairLock;
+                   new (&process.gates) Gates;
+                   new (&process.progress) Progress(process);
+                   CallSite::forget_thread();
                    process.forked_ = process.initialized();
                  });
 }
@@ -56,9 +64,22 @@ std::shared_ptr<Context> Process::owner_of(uint64_t allocation) const {
   return holders.empty() ? nullptr : holders.front()->context;
 }
 
+std::string Process::describe_address(uint64_t address) const {
+  char number[24];
+  std::snprintf(number, sizeof number, "0x%llx", static_cast<unsigned long long>(address));
+  if (const History *history = allocation_histories().find(address))
+    return std::string("the allocation at ") + number + " was " + history->text();
+  for (const auto &device : devices)
+    if (device->memory().contains(address))
+      return std::string(number) + " is " + device->memory().describe(address);
+  return std::string(number) + " is no address of this driver";
+}
+
 std::shared_ptr<Context> Process::create_context(Device &device, unsigned flags, bool primary) {
   const CUcontext handle = primary ? device.primary().handle : contexts.reserve();
-  std::shared_ptr<Context> context(new Context{handle, next_context_id_++, device, primary, flags});
+  const Owner owner{next_context_id_++, device.ordinal()};
+  std::shared_ptr<Context> context(new Context{handle, owner.context_id, device, primary, flags,
+                                               OwnedAddresses<uint64_t>(owner), OwnedAddresses<void *>(owner)});
   context->legacy_stream.reset(new Stream{nullptr, next_stream_id++, context, CU_STREAM_DEFAULT, 0, true});
   contexts.put(handle, context);
   return context;
@@ -95,6 +116,26 @@ void Process::destroy_context(const std::shared_ptr<Context> &context) {
   // Streams and their context keep each other.
   context->legacy_stream.reset();
   context->per_thread_streams.clear();
+}
+
+void Process::reset() {
+  gates.open_all();
+  progress.stop();
+  const std::lock_guard<FairLock> guard(lock);
+  CallSite::enter("se_cy_emulator_reset", ledger.all_calls());
+  for (const auto &context : contexts.select([](const Context &) { return true; }))
+    destroy_context(context);
+  for (const auto &device : devices) {
+    PrimaryContext fresh;
+    fresh.handle = device->primary().handle;
+    device->primary() = fresh;
+  }
+  scheduler.forget();
+  ledger.forget();
+  recording.stop();
+  claimed_registers.clear();
+  forget_explanations();
+  HostThread::forget_contexts();
 }
 
 } // namespace emulator

@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <cuda.h>
@@ -14,11 +16,14 @@
 #include "device.h"
 #include "device_table.h"
 #include "event.h"
+#include "gates.h"
 #include "handles.h"
 #include "host_memory.h"
 #include "ledger.h"
 #include "lock.h"
 #include "module.h"
+#include "progress.h"
+#include "recording.h"
 #include "scheduler.h"
 #include "stream.h"
 
@@ -40,12 +45,22 @@ public:
   // The live context that made the allocation or holds the module variable; null when there is none.
   std::shared_ptr<Context> owner_of(uint64_t allocation) const;
 
+  // The history of the allocation that begins there, or where else the address lies; for explanations.
+  std::string describe_address(uint64_t address) const;
+
   std::shared_ptr<Context> create_context(Device &device, unsigned flags, bool primary);
   // Its work must have been waited for. Every handle and allocation of the context dies with it.
   void destroy_context(const std::shared_ptr<Context> &context);
   void unload(const std::shared_ptr<Module> &module);
 
+  // Everything as in a new process, but for ids, handles and the driver's version. Pending work is discarded.
+  void reset();
+
+  Gates gates;
+  Progress progress{*this};
+
   FairLock lock; // guards everything below
+  int driver_version = 13000; // the driver whose behaviour is followed
   std::vector<DeviceModel> device_table{{9, 0, "se_cy emulated device"}};
   std::vector<std::unique_ptr<Device>> devices;
   HandleTable<CUcontext, Context> contexts{HandleKind::context, HandleReuse::never};
@@ -56,6 +71,8 @@ public:
   HostMemory host_memory;
   Scheduler scheduler;
   Ledger ledger;
+  Recording recording;
+  std::unordered_map<std::string, uint32_t> claimed_registers; // by kernel
   uint64_t next_stream_id = 1;
 
 private:

@@ -3,6 +3,7 @@
 
 #include <thread>
 
+#include "explanation.h"
 #include "host_thread.h"
 
 namespace emulator {
@@ -11,14 +12,15 @@ CUresult resolve_context(Process &process, CUcontext handle, std::shared_ptr<Con
   if (!handle)
     handle = HostThread::of_caller().current();
   if (!handle)
-    return CUDA_ERROR_INVALID_CONTEXT;
+    return refuse(CUDA_ERROR_INVALID_CONTEXT, "no context is current in this thread");
   context = process.contexts.find(handle);
   if (context)
     return context->fault;
   for (const auto &device : process.devices)
     if (device->primary().handle == handle && device->primary().fault != CUDA_SUCCESS)
       return device->primary().fault;
-  return process.contexts.issued(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT;
+  return refuse(process.contexts.issued(handle) ? CUDA_ERROR_CONTEXT_IS_DESTROYED : CUDA_ERROR_INVALID_CONTEXT,
+                process.contexts.describe(handle));
 }
 
 CUresult resolve_current_if_any(Process &process) {
@@ -43,7 +45,7 @@ CUresult resolve_device(Process &process, CUdevice ordinal, Device *&device) {
 CUresult resolve_stream(Process &process, CUstream handle, std::shared_ptr<Stream> &stream) {
   if (handle && handle != CU_STREAM_LEGACY && handle != CU_STREAM_PER_THREAD) {
     stream = process.streams.find(handle);
-    return stream ? stream->context->fault : CUDA_ERROR_INVALID_HANDLE;
+    return stream ? stream->context->fault : refuse_handle(process.streams, handle);
   }
   std::shared_ptr<Context> context;
   if (const CUresult status = resolve_current(process, context))
@@ -61,17 +63,30 @@ CUresult resolve_stream(Process &process, CUstream handle, std::shared_ptr<Strea
 
 CUresult resolve_module(Process &process, CUmodule handle, std::shared_ptr<Module> &module) {
   module = process.modules.find(handle);
-  return module ? module->context->fault : CUDA_ERROR_INVALID_HANDLE;
+  return module ? module->context->fault : refuse_handle(process.modules, handle);
 }
 
 CUresult resolve_function(Process &process, CUfunction handle, std::shared_ptr<Function> &function) {
   function = process.functions.find(handle);
-  return function ? function->module->context->fault : CUDA_ERROR_INVALID_HANDLE;
+  return function ? function->module->context->fault : refuse_handle(process.functions, handle);
 }
 
 CUresult resolve_event(Process &process, CUevent handle, std::shared_ptr<Event> &event) {
   event = process.events.find(handle);
-  return event ? event->context->fault : CUDA_ERROR_INVALID_HANDLE;
+  return event ? event->context->fault : refuse_handle(process.events, handle);
+}
+
+CUresult refuse_foreign(const Process &process, const std::string &thing, CUstream handle, const Stream &stream) {
+  const Context &context = *stream.context;
+  const std::string description =
+      stream.handle ? process.streams.describe(handle)
+                    : "the default stream is that of context " + std::to_string(context.id) + " of device " +
+                          std::to_string(context.device.ordinal());
+  return refuse(CUDA_ERROR_INVALID_HANDLE, thing + "; " + description + ": they belong to different contexts");
+}
+
+CUresult refuse_address(const Process &process, uint64_t address) {
+  return refuse(CUDA_ERROR_INVALID_VALUE, process.describe_address(address));
 }
 
 } // namespace emulator

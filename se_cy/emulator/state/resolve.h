@@ -4,9 +4,11 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include <cuda.h>
 
+#include "explanation.h"
 #include "process.h"
 
 namespace emulator {
@@ -24,5 +26,14 @@ CUresult resolve_stream(Process &process, CUstream handle, std::shared_ptr<Strea
 CUresult resolve_module(Process &process, CUmodule handle, std::shared_ptr<Module> &module);
 CUresult resolve_function(Process &process, CUfunction handle, std::shared_ptr<Function> &function);
 CUresult resolve_event(Process &process, CUevent handle, std::shared_ptr<Event> &event);
+
+// INVALID_HANDLE, explained by what is known of the handle.
+template <class Table, class Handle> CUresult refuse_handle(const Table &table, Handle handle) {
+  return refuse(CUDA_ERROR_INVALID_HANDLE, table.describe(handle));
+}
+// INVALID_HANDLE for a thing of another context than the stream's; the thing as its table describes it.
+CUresult refuse_foreign(const Process &process, const std::string &thing, CUstream handle, const Stream &stream);
+// INVALID_VALUE for an address that is no allocation's, explained by what is known of it.
+CUresult refuse_address(const Process &process, uint64_t address);
 
 } // namespace emulator

@@ -5,12 +5,14 @@
 #include <utility>
 
 #include "context.h"
+#include "explanation.h"
 
 namespace emulator {
 
 namespace {
 
-constexpr uint64_t slice_operations = 8192;
+// After so many slices of one work the others get every second one: it may be waiting for what they write.
+constexpr uint64_t patience = 64;
 constexpr size_t queue_depth = 1024; // a real driver makes the launching thread wait at about this many
 
 } // namespace
@@ -20,18 +22,84 @@ void Scheduler::enqueue(const WorkPointer &work) {
   ++work->context->pending;
 }
 
-void Scheduler::advance(const WorkPointer &work) {
-  if (work->action && !work->action->run(slice_operations))
+void Scheduler::step(const WorkPointer &work) {
+  if (random_) {
+    step_any();
     return;
-  const Fault fault = work->action ? work->action->fault() : Fault{};
-  const std::shared_ptr<Context> context = work->context;
-  complete(work);
-  if (fault.status == CUDA_SUCCESS)
+  }
+  ++work->slices;
+  if (work->slices > patience && work->slices % 2) {
+    const std::vector<WorkPointer> others = ready(work.get());
+    if (!others.empty()) {
+      advance(others[turns_++ % others.size()]);
+      return;
+    }
+  }
+  advance(work);
+}
+
+bool Scheduler::step_any() {
+  const std::vector<WorkPointer> works = ready();
+  if (works.empty())
+    return false;
+  if (random_) {
+    const WorkPointer &work = works[random_->below(works.size())];
+    advance(work, slice_operations >> random_->below(8));
+  } else {
+    advance(works[turns_++ % works.size()]);
+  }
+  return true;
+}
+
+void Scheduler::seed(std::optional<uint64_t> seed) {
+  random_.reset();
+  if (seed)
+    random_.emplace(*seed);
+}
+
+std::vector<WorkPointer> Scheduler::ready(const Work *except) const {
+  std::vector<WorkPointer> works;
+  for (const WorkPointer &work : pending_)
+    if (work.get() != except && std::all_of(work->predecessors.begin(), work->predecessors.end(),
+                                            [](const WorkPointer &before) { return before->done; }))
+      works.push_back(work);
+  return works;
+}
+
+void Scheduler::advance(const WorkPointer &work, uint64_t operations) {
+  const WorkPointer keep = work;
+  if (keep->action && !keep->action->run(operations))
     return;
+  const Fault fault = keep->action ? keep->action->fault() : Fault{};
+  const std::shared_ptr<Context> context = keep->context;
+  complete(keep);
+  if (fault.status != CUDA_SUCCESS)
+    lose(context, fault);
+}
+
+void Scheduler::lose(const std::shared_ptr<Context> &context, const Fault &fault) {
   if (context->fault == CUDA_SUCCESS)
     context->fault = fault.status;
   last_fault_ = fault.message;
+  faults_[fault.status] = fault.message;
   discard(*context);
+}
+
+std::string_view Scheduler::fault_of(CUresult status) const {
+  const auto found = faults_.find(status);
+  return found == faults_.end() ? std::string_view() : std::string_view(found->second);
+}
+
+void Scheduler::explain(std::string reason) {
+  refuse(CUDA_ERROR_NOT_SUPPORTED, reason);
+  last_fault_ = std::move(reason);
+}
+
+void Scheduler::forget() {
+  seed({});
+  last_fault_.clear();
+  faults_.clear();
+  turns_ = 0;
 }
 
 void Scheduler::complete(const WorkPointer &work) {
@@ -78,7 +146,7 @@ bool Wait::step() {
     const auto open = std::find_if(work->predecessors.begin(), work->predecessors.end(),
                                    [](const WorkPointer &before) { return !before->done; });
     if (open == work->predecessors.end()) {
-      scheduler_.advance(work);
+      scheduler_.step(work);
       return true;
     }
     path_.push_back(*open);

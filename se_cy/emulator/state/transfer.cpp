@@ -15,7 +15,8 @@ Fault missing(const Process &process, const Range &range, size_t bytes, const ch
     return {};
   const char *state = range.place == Place::pinned ? "page-locked memory that has been freed"
                                                    : "device memory that has been freed";
-  return {CUDA_ERROR_ILLEGAL_ADDRESS, std::string(what) + " of " + std::to_string(bytes) + " bytes reaches " + state};
+  return {CUDA_ERROR_ILLEGAL_ADDRESS, std::string(what) + " of " + std::to_string(bytes) + " bytes reaches " + state +
+                                           ": " + process.describe_address(range.address)};
 }
 
 } // namespace

@@ -28,6 +28,7 @@ struct Work {
   std::unique_ptr<Action> action; // null: only a point in a stream
   std::vector<std::shared_ptr<Work>> predecessors;
   bool done = false;
+  uint64_t slices = 0; // that a wait has given it
   std::list<std::shared_ptr<Work>>::iterator position; // in Scheduler::pending_ until done
 };
 
