@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // nvcc 13.0: nvcc -ptx -arch=sm_75 kernels.cu
 // nvcc -cubin -arch=sm_90 kernels.cu -o kernels_sm90.cubin
+#include <cassert>
+
 struct Mixed {
   char letter;
   double number;
@@ -52,3 +54,7 @@ extern "C" __global__ void use_shared(int *out) {
 extern "C" __global__ void write_to(unsigned long long address) { *(volatile int *)address = 1; }
 
 extern "C" __global__ void trap() { asm("trap;"); }
+
+extern "C" __global__ void fail_assertion(int value) { assert(value == 0); }
+
+extern "C" __global__ void __launch_bounds__(64) few_threads() {}

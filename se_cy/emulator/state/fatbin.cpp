@@ -29,7 +29,30 @@ struct EntryHeader {
   uint32_t architecture;
 };
 
-static_assert(sizeof(ContainerHeader) == 16 && sizeof(EntryHeader) == 32, "the container's layout");
+// Behind the header, in every entry that nvcc writes; a compressed one can't do without.
+struct EntryDetails {
+  uint64_t name; // offset and length of what the entry was compiled from
+  uint64_t flags;
+  uint64_t reserved;
+  uint64_t content_bytes; // of a compressed payload, once decompressed
+};
+
+constexpr uint64_t flag_lz4 = 0x2000;
+constexpr uint64_t flag_zstd = 0x8000;
+
+static_assert(sizeof(ContainerHeader) == 16 && sizeof(EntryHeader) == 32 && sizeof(EntryDetails) == 32,
+              "the container's layout");
+
+Compression compression_of(uint64_t flags) {
+  switch (flags & (flag_lz4 | flag_zstd)) {
+  case flag_lz4:
+    return Compression::lz4;
+  case flag_zstd:
+    return Compression::zstd;
+  default:
+    return Compression::unknown;
+  }
+}
 
 } // namespace
 
@@ -57,9 +80,18 @@ bool read_fatbin(const void *image, std::vector<FatbinEntry> &entries) {
     if (entry.kind == 0 || entry.header_bytes < sizeof entry || left < entry.header_bytes ||
         left - entry.header_bytes < entry.payload_bytes || entry.compressed_bytes > entry.payload_bytes)
       return false;
-    entries.push_back({static_cast<FatbinKind>(entry.kind), static_cast<int>(entry.architecture),
-                       entry.compressed_bytes != 0,
-                       std::string_view(position + entry.header_bytes, entry.payload_bytes)});
+    FatbinEntry read{static_cast<FatbinKind>(entry.kind), static_cast<int>(entry.architecture), Compression::none,
+                     entry.payload_bytes, std::string_view(position + entry.header_bytes, entry.payload_bytes)};
+    if (entry.compressed_bytes) {
+      EntryDetails details;
+      if (entry.header_bytes < sizeof entry + sizeof details)
+        return false;
+      std::memcpy(&details, position + sizeof entry, sizeof details);
+      read.compression = compression_of(details.flags);
+      read.content_bytes = details.content_bytes;
+      read.payload = read.payload.substr(0, entry.compressed_bytes);
+    }
+    entries.push_back(read);
     position += entry.header_bytes + entry.payload_bytes;
     left -= entry.header_bytes + entry.payload_bytes;
   }

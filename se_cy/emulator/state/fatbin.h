@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "compression.h"
+
 namespace emulator {
 
 enum class FatbinKind : uint16_t { ptx = 1, elf = 2 };
@@ -13,7 +15,8 @@ enum class FatbinKind : uint16_t { ptx = 1, elf = 2 };
 struct FatbinEntry {
   FatbinKind kind;
   int architecture; // 90 for sm_90
-  bool compressed;
+  Compression compression;
+  uint64_t content_bytes; // once decompressed
   std::string_view payload;
 };
 

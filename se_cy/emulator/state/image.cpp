@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include <cstring>
+#include <utility>
 #include <vector>
 
 #include "elf.h"
@@ -30,25 +31,61 @@ bool is_ptx(const char *text) {
   }
 }
 
-std::string_view text_of(const FatbinEntry &entry) { return entry.payload.substr(0, entry.payload.find('\0')); }
+std::string_view text_of(std::string_view content) { return content.substr(0, content.find('\0')); }
 
 // A truncated container ends in zeros: its stated extents are whole, but not what lies in them.
-bool is_whole(const FatbinEntry &entry) {
+bool is_whole(FatbinKind kind, std::string_view content) {
   constexpr size_t most_padding = 16;
-  if (entry.compressed)
-    return true;
-  if (entry.kind == FatbinKind::elf)
-    return is_whole_cubin(entry.payload.data(), entry.payload.size());
-  if (entry.kind == FatbinKind::ptx)
-    return is_ptx(entry.payload.data()) && text_of(entry).size() + most_padding >= entry.payload.size();
-  return true;
+  if (kind == FatbinKind::elf)
+    return is_whole_cubin(content.data(), content.size());
+  return is_ptx(content.data()) && text_of(content).size() + most_padding >= content.size();
 }
 
-Image refuse(CUresult status, std::string log = "") { return {status, std::move(log), {}}; }
+// A payload as it was before a compression, if there was one.
+struct Content {
+  std::string_view bytes;
+  std::vector<char> decompressed;
+};
 
-Image machine_code(const std::string &what) {
+// False when the entry is not whole. Of code in another form, or in one that can't be decompressed here, nothing is
+// known: it counts as whole, and its content is empty.
+bool read_content(const FatbinEntry &entry, Content &content) {
+  if ((entry.kind != FatbinKind::ptx && entry.kind != FatbinKind::elf) ||
+      entry.compression == Compression::unknown || missing_library(entry.compression))
+    return true;
+  content.bytes = entry.payload;
+  if (entry.compression != Compression::none) {
+    if (!decompress(entry.compression, entry.payload, entry.content_bytes, content.decompressed))
+      return false;
+    content.bytes = {content.decompressed.data(), entry.content_bytes};
+  }
+  return is_whole(entry.kind, content.bytes);
+}
+
+std::string describe(const FatbinEntry &entry) {
+  const char *kind = entry.kind == FatbinKind::ptx   ? "PTX"
+                     : entry.kind == FatbinKind::elf ? "machine code"
+                                                     : "other code";
+  return std::string(entry.compression == Compression::none ? "" : "compressed ") + kind + " for sm_" +
+         std::to_string(entry.architecture);
+}
+
+Image refuse(CUresult status, std::string log = "") { return {status, std::move(log), {}, {}}; }
+
+Image nothing_to_execute(const std::string &contents, int capability) {
+  return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU, "error : the emulated driver executes PTX, here for sm_" +
+                                                  std::to_string(capability) +
+                                                  " or older, and no machine code; the image holds " + contents);
+}
+
+Image unreadable(const FatbinEntry &entry) {
+  const char *library = missing_library(entry.compression);
   return refuse(CUDA_ERROR_NO_BINARY_FOR_GPU,
-                "error : the emulated driver executes PTX and no machine code; the image holds " + what);
+                "error : the emulated driver can't decompress the image's PTX for sm_" +
+                    std::to_string(entry.architecture) + ": " +
+                    (library ? std::string("it needs ") + library + ", which was not found"
+                             : "its compression is of no known kind") +
+                    "; nvcc --compress-mode=none leaves PTX as it is");
 }
 
 Image find_ptx_in_fatbin(const void *image, int capability) {
@@ -56,24 +93,25 @@ Image find_ptx_in_fatbin(const void *image, int capability) {
   if (!read_fatbin(image, entries))
     return refuse(CUDA_ERROR_INVALID_IMAGE);
   const FatbinEntry *best = nullptr;
-  bool compressed_ptx = false;
+  Content best_content;
   std::string contents;
   for (const FatbinEntry &entry : entries) {
-    const bool ptx = entry.kind == FatbinKind::ptx;
-    if (!is_whole(entry))
+    Content content;
+    if (!read_content(entry, content))
       return refuse(CUDA_ERROR_INVALID_IMAGE);
-    contents += contents.empty() ? "" : ", ";
-    contents += entry.compressed ? "compressed " : "";
-    contents += ptx ? "PTX for sm_" : entry.kind == FatbinKind::elf ? "machine code for sm_" : "other code for sm_";
-    contents += std::to_string(entry.architecture);
-    compressed_ptx = compressed_ptx || (ptx && entry.compressed);
-    const bool usable = ptx && !entry.compressed && entry.architecture <= capability;
-    if (usable && (!best || entry.architecture > best->architecture))
+    contents += (contents.empty() ? "" : ", ") + describe(entry);
+    const bool usable = entry.kind == FatbinKind::ptx && entry.architecture <= capability;
+    if (usable && (!best || entry.architecture > best->architecture)) {
       best = &entry;
+      best_content = std::move(content);
+    }
   }
   if (!best)
-    return machine_code(contents + (compressed_ptx ? " (nvcc --compress-mode=none leaves PTX readable here)" : ""));
-  return {CUDA_SUCCESS, "", text_of(*best)};
+    return nothing_to_execute(contents, capability);
+  if (!best_content.bytes.data())
+    return unreadable(*best);
+  const std::string_view text = text_of(best_content.bytes);
+  return {CUDA_SUCCESS, "", text, std::move(best_content.decompressed)};
 }
 
 } // namespace
@@ -83,12 +121,12 @@ Image find_ptx(const void *image, int capability) {
     return find_ptx_in_fatbin(image, capability);
   if (is_elf(image))
     // The driver is told no length: whoever calls it has checked the extents.
-    return is_whole_cubin(image, UINT64_MAX) ? machine_code("machine code for " + cubin_architecture(image))
-                                 : refuse(CUDA_ERROR_INVALID_IMAGE);
+    return is_whole_cubin(image, UINT64_MAX) ? nothing_to_execute("machine code for " + cubin_architecture(image), capability)
+                                             : refuse(CUDA_ERROR_INVALID_IMAGE);
   const char *text = static_cast<const char *>(image);
   if (!is_ptx(text))
     return refuse(CUDA_ERROR_INVALID_IMAGE);
-  return {CUDA_SUCCESS, "", std::string_view(text)};
+  return {CUDA_SUCCESS, "", std::string_view(text), {}};
 }
 
 } // namespace emulator

@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <cuda.h>
 
@@ -12,7 +13,8 @@ namespace emulator {
 struct Image {
   CUresult status = CUDA_SUCCESS;
   std::string log;      // why there is no PTX
-  std::string_view ptx; // within the image
+  std::string_view ptx; // within the image, or in decompressed
+  std::vector<char> decompressed = {};
 };
 
 // Finds the PTX in an image for a device of that capability. No length is known, as with the real driver: what lies
