@@ -83,7 +83,8 @@ SE_CY_EMULATOR_API uint64_t se_cy_emulator_live(const char *kind);
 
 /* What the last fault of device work was; empty if there was none. Valid in the calling thread until its next call. */
 SE_CY_EMULATOR_API const char *se_cy_emulator_last_fault(void);
-/* Why the calling thread's last call that a reason is known for was refused; empty if there was none. Valid likewise. */
+/* Why the calling thread's last call that a reason is known for was refused; empty if there was none. Valid
+   likewise. */
 SE_CY_EMULATOR_API const char *se_cy_emulator_explanation(void);
 /* Why the calling thread's last call of the function answered status: the fault behind a status of device work, or the
    explanation; empty if there is none. Valid likewise. */
