@@ -16,6 +16,9 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 # A fenced block, and the block of output where one follows directly.
 BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```output\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
+# Blocks that begin with a file's name make up a folder of tests; what pytest says of it follows its command.
+FILE = re.compile(r"^```python\n(# (\S+\.py)\n.*?)^```$", re.MULTILINE | re.DOTALL)
+PYTEST = re.compile(r"^```sh\npython -m pytest -q\n```\n\n```output\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[^)]*)?\)")
 
@@ -24,6 +27,8 @@ def programs():
     for page in PAGES:
         text = page.read_text()
         for match in BLOCK.finditer(text):
+            if FILE.match(match[0]):
+                continue
             line = text.count("\n", 0, match.start()) + 1
             yield pytest.param(match[1], match[2], id=f"{page.relative_to(ROOT)}:{line}")
 
@@ -39,6 +44,18 @@ def test_program_runs_as_printed(program, output, tmp_path):
     assert (child.returncode, child.stderr) == (0, "")
     if output is not None:
         assert child.stdout == output
+
+
+@pytest.mark.emulator
+def test_tests_of_the_how_to_run_as_printed(tmp_path):
+    text = (ROOT / "docs/how-to/test-without-a-gpu.md").read_text()
+    for source, name in FILE.findall(text):
+        (tmp_path / name).write_text(source)
+    child = subprocess.run([sys.executable, "-W", "error", "-m", "pytest", "-q"], cwd=tmp_path, capture_output=True,
+                           text=True, timeout=120)
+    assert child.returncode == 0, child.stdout
+    (printed,) = PYTEST.findall(text)
+    assert re.sub(r" in [\d.]+s", "", child.stdout) == printed
 
 
 @pytest.mark.parametrize("page", [*PAGES, ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT)))
