@@ -7,6 +7,7 @@ from collections import Counter
 import numpy as np
 import pytest
 from cuda.bindings import driver
+from helpers.emulated import PTX
 
 import se_cy
 
@@ -75,8 +76,44 @@ def attributes(device, state):
     assert kernel.attributes and kernel.module.kernels and device.memory_info()
 
 
+def trim(device, state):
+    device.load(state["code"])
+    assert device.modules.trim() >= 1
+
+
+def limit(device, state):
+    device.create_kernel(state["spec"])
+    limit, device.modules.limit = device.modules.limit, 0
+    try:
+        device.load(state["code"])
+        device.synchronize()
+    finally:
+        device.modules.limit = limit
+
+
+def own_module(device, state):
+    module = device.load(state["code"], shared=False)
+    assert module["nothing"].name == "nothing"
+    module.unload()
+
+
+def own_module_dropped(device, state):
+    device.load(state["code"], shared=False, options={"max_registers": 64})
+    device.synchronize()
+
+
+def global_variable(device, state):
+    counter = device.load(state["code"], shared=False).get_global("counter", 1, np.int32)
+    counter.copy_from_host(np.array([1], np.int32))
+    counter.to_host()
+
+
+def preload(device, state):
+    device.preload(state["spec"])
+
+
 PATHS = [create, missing, bind, launch, launch_on_stream, stream, memory, memory_on_stream, clear, synchronize,
-         attributes]
+         attributes, trim, limit, own_module, own_module_dropped, global_variable, preload]
 
 
 def current_context():
@@ -87,7 +124,7 @@ def current_context():
 def state(device, arguments_ptx):
     device.synchronize()
     state = {"spec": se_cy.KernelLoaderSpec("double_it").add_ptx(arguments_ptx), "stream": device.create_stream(),
-             "memory": device.allocate(4, np.int32)}
+             "memory": device.allocate(4, np.int32), "code": se_cy.Code(PTX)}
     yield state
     while current_context():
         driver.cuCtxPopCurrent()

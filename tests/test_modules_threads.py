@@ -183,3 +183,79 @@ def test_equal_content_made_in_the_middle_of_an_interning_is_one_code():
             gc.set_threshold(*before)
             gc.callbacks.remove(intern)
         assert all(other is code for other in others)
+
+
+def test_64_threads_racing_on_32_codes_load_32_modules(device):
+    specs = [spec_of(f"race {i}") for i in range(32)]
+    before = device.modules.stats()
+    barrier = threading.Barrier(64)
+    kernels = [None] * 64
+
+    def work(i):
+        mine = specs[i % 32:] + specs[:i % 32]
+        barrier.wait()
+        kernels[i] = {spec.select(device.compute_capability): device.create_kernel(spec) for spec in mine}
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(64)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    after = device.modules.stats()
+    assert (after.loads - before.loads, after.failures - before.failures, len(device.modules)) == (32, 0, 32)
+    assert all(found == kernels[0] for found in kernels)
+
+
+def test_device_of_one_ordinal_asked_for_by_many_threads_is_one_object():
+    check_python(
+        """
+        import threading
+        import se_cy
+
+        barrier, found = threading.Barrier(32), []
+
+        def work():
+            barrier.wait()
+            found.append(se_cy.Device(0))
+            found[-1].memory_info()
+
+        threads = [threading.Thread(target=work) for _ in range(32)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(found) == 32 and len(set(map(id, found))) == 1
+        """
+    )
+
+
+@pytest.mark.emulator
+def test_reader_does_not_wait_for_a_load_in_progress(device, emulator):
+    warm = spec_of("warm")
+    kernel = device.create_kernel(warm)
+    cold = spec_of("cold")
+    with emulator.block("cuModuleLoadDataEx") as held:
+        loading = threading.Thread(target=device.create_kernel, args=(cold,))
+        loading.start()
+        held.wait_until_reached()
+        assert device.create_kernel(warm) is kernel and device.create_kernel(spec_of("warm")) is kernel
+        kernel[1, 1]()
+        device.synchronize()
+        assert loading.is_alive()
+    loading.join()
+
+
+@pytest.mark.emulator
+def test_dropping_and_collecting_do_not_wait_for_a_running_kernel(device, emulator):
+    # Unloading waits for all work of the context: nobody but who asks for it may be made to.
+    kernel = device.create_kernel(spec_of("dropped while busy"))
+    own = device.load(spec_of("own, dropped while busy").select((9, 0)), shared=False)
+    with emulator.block("cuModuleUnload") as held:
+        unloading = threading.Thread(target=device.load(spec_of("unloading").select((9, 0))).unload)
+        unloading.start()
+        held.wait_until_reached()
+        del kernel, own
+        gc.collect()
+        device.create_kernel(spec_of("made while busy"))[1, 1]()
+        assert unloading.is_alive()
+    unloading.join()

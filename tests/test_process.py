@@ -183,3 +183,131 @@ def test_first_device_fault_is_kept_and_later_errors_refer_to_it():
         del memories, kernel
         """
     )
+
+
+@pytest.mark.emulator
+def test_fork_in_the_middle_of_a_load_and_fork_of_a_fork():
+    check_python(
+        """
+        import os, threading
+        import se_cy
+        from se_cy import emulator
+
+        ptx = ".version 7.0\\n.target sm_52\\n.address_size 64\\n.visible .entry k() { ret; }\\n"
+        spec = se_cy.KernelLoaderSpec("k").add_ptx(ptx)
+        device = se_cy.Device(0)
+        kernels = []
+        held = emulator.block("cuModuleLoadDataEx")
+        loading = threading.Thread(target=lambda: kernels.append(device.create_kernel(spec)))
+        loading.start()
+        held.wait_until_reached()
+
+        def check_child():
+            for use in (lambda: device.create_kernel(spec), device.synchronize, device.modules.trim,
+                        lambda: device.load(ptx, shared=False), lambda: device.preload(spec)):
+                try:
+                    use()
+                except se_cy.ForkError:
+                    continue
+                os._exit(2)
+            assert se_cy.Code(ptx) is spec.select((9, 0)) and "k" in repr(spec)
+
+        pid = os.fork()
+        if pid == 0:
+            check_child()
+            grandchild = os.fork()
+            if grandchild == 0:
+                check_child()
+                os._exit(0)
+            os._exit(os.waitpid(grandchild, 0)[1] != 0)
+        assert os.waitpid(pid, 0)[1] == 0
+        held.release()
+        loading.join()
+        kernels[0][1, 1]()
+        device.synchronize()
+        """
+    )
+
+
+@pytest.mark.emulator
+def test_exit_with_a_load_in_progress_and_pins_and_own_modules_open_is_silent():
+    check_python(
+        OPEN
+        + """
+    import threading
+    from se_cy import emulator
+
+    own = device.load(ptx, shared=False)
+    pin = own.pin()
+    held = emulator.block("cuModuleLoadDataEx")
+    threading.Thread(target=device.load, args=(ptx + "// other",), daemon=True).start()
+    held.wait_until_reached()
+    """
+    )
+
+
+@pytest.mark.emulator
+def test_interrupt_while_waiting_for_the_load_of_another_thread():
+    # B49
+    check_python(
+        """
+        import os, signal, threading, time
+        import se_cy
+        from se_cy import emulator
+
+        ptx = ".version 7.0\\n.target sm_52\\n.address_size 64\\n.visible .entry k() { ret; }\\n"
+        spec = se_cy.KernelLoaderSpec("k").add_ptx(ptx)
+        device = se_cy.Device(0)
+        held = emulator.block("cuModuleLoadDataEx")
+        loading = threading.Thread(target=device.create_kernel, args=(spec,))
+        loading.start()
+        held.wait_until_reached()
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            device.create_kernel(spec)
+        except KeyboardInterrupt:
+            assert loading.is_alive()
+        else:
+            raise AssertionError("not interrupted")
+        held.release()
+        loading.join()
+        device.create_kernel(spec)[1, 1]()
+        assert emulator.calls("cuModuleLoadDataEx") == 1
+        """
+    )
+
+
+@pytest.mark.emulator
+def test_interrupt_while_waiting_to_unload_leaves_the_unload_for_later():
+    check_python(
+        """
+        import os, signal, threading
+        import se_cy
+        from se_cy import emulator
+
+        device = se_cy.Device(0)
+        module = device.load(".version 7.0\\n.target sm_52\\n.address_size 64\\n.visible .entry k() { ret; }\\n")
+        pins, pinned, leave = [], threading.Event(), threading.Event()
+
+        def hold():
+            with module.pin():
+                pinned.set()
+                leave.wait()
+
+        holding = threading.Thread(target=hold)
+        holding.start()
+        pinned.wait()
+        threading.Timer(0.2, os.kill, (os.getpid(), signal.SIGINT)).start()
+        try:
+            module.unload()
+        except KeyboardInterrupt:
+            pass
+        else:
+            raise AssertionError("not interrupted")
+        assert emulator.live("modules") == 1
+        leave.set()
+        holding.join()
+        device.synchronize()
+        assert emulator.live("modules") == 0
+        """
+    )
