@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""PTX for the null driver, which reads none of it; se_cy and cuda.core do."""
+"""PTX of one kernel that does nothing, of any size. The null driver reads none of it; se_cy and cuda.core do."""
 
 # The null driver's kernels repeat the parameters of saxpy.
 _TYPES = [".f32", ".u64", ".u64", ".u64", ".u32"]
+_LINE = f"//{'.' * 97}\n"
 _HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 
@@ -13,7 +14,7 @@ def ptx(parameter_count, nbytes=0):
     ----------
     parameter_count : int
     nbytes : int
-        Filled up to this size by a comment before the kernel, so that whatever searches the text for it reads it all.
+        Filled up to this size by comments before the kernel, so that whatever searches the text for it reads it all.
 
     Returns
     -------
@@ -22,5 +23,19 @@ def ptx(parameter_count, nbytes=0):
     name = f"p{parameter_count}"
     declared = ", ".join(f".param {_TYPES[i % 5]} {name}_param_{i}" for i in range(parameter_count))
     entry = f"\n.visible .entry {name}({declared})\n{{\n\tret;\n}}\n"
-    padding = nbytes - len(_HEAD) - len(entry) - 2
-    return (_HEAD + "//" + "." * max(padding, 0) + entry).encode()
+    return (_HEAD + comments(nbytes - len(_HEAD) - len(entry)) + entry).encode()
+
+
+def comments(nbytes):
+    """So many bytes of comments, in lines that a compiler's line buffer holds; none if that is less than one.
+
+    Parameters
+    ----------
+    nbytes : int
+
+    Returns
+    -------
+    str
+    """
+    lines, rest = divmod(max(nbytes, 0), len(_LINE))
+    return _LINE * lines + (f"//{'.' * (rest - 3)}\n" if rest >= 3 else " " * rest)

@@ -2,8 +2,8 @@
 //
 // A libcuda.so.1 whose calls return at once, so that only the time above the driver is left to measure. It has one
 // device of capability 9.0, takes anything for a module, and computes nothing. Every module has the kernels p0 to p64,
-// which have that many parameters, and saxpy, which is p5. A function that is not here is not found, so a caller gets
-// an error and not rubbish from an output that nobody wrote.
+// which have that many parameters, and saxpy, which is p5; what follows an underscore makes other names of the same. A
+// function that is not here is not found, so a caller gets an error and not rubbish from an output that nobody wrote.
 
 #include <stddef.h>
 #include <stdint.h>
@@ -147,7 +147,7 @@ static int cuModuleGetFunction(void **function, void *module, const char *name) 
   if (strcmp(name, "saxpy") == 0)
     name = "p5";
   count = strtol(name + 1, &end, 10);
-  if (name[0] != 'p' || *end != 0 || count < 0 || count > MOST_PARAMETERS)
+  if (name[0] != 'p' || (*end != 0 && *end != '_') || count < 0 || count > MOST_PARAMETERS)
     return NOT_FOUND;
   *function = &functions[count];
   return SUCCESS;
