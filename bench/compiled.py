@@ -49,7 +49,7 @@ def _run(command):
 
 
 def shared_library(source, *flags):
-    """Compile one C file to a shared library.
+    """Compile one C or C++ file to a shared library.
 
     Parameters
     ----------
@@ -62,8 +62,11 @@ def shared_library(source, *flags):
     pathlib.Path
     """
 
+    is_cpp = source.suffix == ".cpp"
+
     def make(target):
-        _run([*_compiler("CC", "cc", "gcc"), "-O2", "-shared", "-fPIC", *flags, source, "-o", target, "-ldl"])
+        compiler = _compiler("CXX", "c++", "g++") if is_cpp else _compiler("CC", "cc", "gcc")
+        _run([*compiler, "-O2", "-shared", "-fPIC", *flags, source, "-o", target, "-ldl"])
 
     return _once([source], flags, make)
 

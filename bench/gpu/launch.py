@@ -8,12 +8,9 @@ timing. Prints a table, and writes launch.json to the folder. `--null-driver` tr
 """
 
 import argparse
-import importlib.metadata
 import importlib.resources
 import json
-import platform
 import sys
-import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
@@ -22,35 +19,11 @@ import arguments
 import baseline
 import peers
 from gpu.c_loop import CLoop
+from gpu.environment import environment
 from gpu.table import Table
 
 BURST = 200  # fewer than a launch queue holds: the host never waits for the device while it is timed
 BLOCK = arguments.LENGTH
-
-
-def version_of(*packages):
-    for package in packages:
-        try:
-            return importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            pass
-    return None
-
-
-def environment(se_cy, device):
-    """What the numbers depend on."""
-    driver = se_cy.driver_info()
-    return {
-        "date": time.strftime("%Y-%m-%d %H:%M:%S %z"),
-        "device": device.name,
-        "driver": f"CUDA {driver.version[0]}.{driver.version[1]}, {driver.library}",
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "se_cy": version_of("se_cy"),
-        "cuda-bindings": version_of("cuda-bindings"),
-        "cuda-core": version_of("cuda-core"),
-        "cupy": version_of("cupy-cuda13x", "cupy-cuda12x", "cupy"),
-    }
 
 
 def measure_all(device, table, has_gpu):
@@ -121,7 +94,7 @@ def main():
     import se_cy
 
     device = se_cy.Device(0)
-    facts = environment(se_cy, device)
+    facts = environment(device)
     for name, value in facts.items():
         print(f"{name:14} {value}")
     print(f"{options.rounds} alternations, bursts of {BURST}, garbage collector off\n")
