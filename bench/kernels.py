@@ -3,7 +3,7 @@
 
 # The null driver's kernels repeat the parameters of saxpy.
 _TYPES = [".f32", ".u64", ".u64", ".u64", ".u32"]
-_LINE = f"//{'.' * 97}\n"
+_LINE = f"//{'-' * 97}\n"
 _HEAD = ".version 8.0\n.target sm_90\n.address_size 64\n"
 
 
@@ -38,4 +38,4 @@ def comments(nbytes):
     str
     """
     lines, rest = divmod(max(nbytes, 0), len(_LINE))
-    return _LINE * lines + (f"//{'.' * (rest - 3)}\n" if rest >= 3 else " " * rest)
+    return _LINE * lines + (f"//{'-' * (rest - 3)}\n" if rest >= 3 else " " * rest)

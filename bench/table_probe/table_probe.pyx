@@ -31,6 +31,11 @@ cdef class Tables:
     def __dealloc__(self):
         table_free(&self.table)
 
+    @property
+    def bucket_count(self):
+        """Of the `std::unordered_map`."""
+        return self.standard.bucket_count()
+
     def se_cy(self, size_t look_ups):
         """Look up the keys in order, again and again; the sum of what was found."""
         cdef size_t i, at = 0, total = 0
