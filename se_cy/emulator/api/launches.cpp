@@ -9,10 +9,13 @@ namespace {
 
 CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, const LaunchRequest &request) {
   std::shared_ptr<Function> function;
-  RETURN_IF_FAILED(resolve_function(call.process, function_handle, function));
-  call.record_launch(*function, request.parameters, request.extra);
+  const CUresult found = resolve_function(call.process, function_handle, function);
+  if (function)
+    call.record_launch(*function, request.parameters, request.extra);
+  // Of a function and a current context that are both gone, the context is what the driver tells of.
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  RETURN_IF_FAILED(found);
   if (stream->context != function->module->context)
     return refuse_foreign(call.process, call.process.functions.describe(function_handle), stream_handle, *stream);
   if (!function->kernel->unsupported.empty())
