@@ -37,6 +37,7 @@ def test_device_has_attributes():
     assert ok(driver.cuDeviceGetAttribute(Attribute.CU_DEVICE_ATTRIBUTE_WARP_SIZE, 0)) == 32
     assert ok(driver.cuDeviceGetAttribute(Attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0)) >= 7
     assert answer(driver.cuDeviceGetAttribute(Attribute.CU_DEVICE_ATTRIBUTE_WARP_SIZE, 99)) == "INVALID_DEVICE"
+    assert answer(driver.cuDeviceGetAttribute(100000, 0)) == "INVALID_VALUE"
 
 
 def test_device_has_a_name_an_identity_and_memory():
@@ -49,3 +50,4 @@ def test_errors_have_names_and_texts():
     refused = driver.CUresult.CUDA_ERROR_INVALID_PTX
     assert ok(driver.cuGetErrorName(refused)) == b"CUDA_ERROR_INVALID_PTX"
     assert ok(driver.cuGetErrorString(refused))
+    assert answer(driver.cuGetErrorName(123456)) == "INVALID_VALUE"
