@@ -5,6 +5,7 @@ import ctypes
 from typing import NamedTuple
 
 from cuda.bindings import driver
+
 from helpers.driver_api import name_of, ok
 
 Option = driver.CUjit_option

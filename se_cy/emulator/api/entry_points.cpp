@@ -71,6 +71,16 @@ const std::vector<EntryPoint> &entry_points() {
       SINCE(12040, "cuModuleEnumerateFunctions", cuModuleEnumerateFunctions),
       SINCE(3020, "cuModuleGetGlobal", cuModuleGetGlobal_v2),
 
+      SINCE(12000, "cuLibraryLoadData", cuLibraryLoadData),
+      SINCE(12000, "cuLibraryUnload", cuLibraryUnload),
+      SINCE(12000, "cuLibraryGetKernel", cuLibraryGetKernel),
+      SINCE(12040, "cuLibraryGetKernelCount", cuLibraryGetKernelCount),
+      SINCE(12040, "cuLibraryEnumerateKernels", cuLibraryEnumerateKernels),
+      SINCE(12000, "cuLibraryGetModule", cuLibraryGetModule),
+      SINCE(12000, "cuKernelGetFunction", cuKernelGetFunction),
+      SINCE(12030, "cuKernelGetName", cuKernelGetName),
+      SINCE(12040, "cuKernelGetParamInfo", cuKernelGetParamInfo),
+
       SINCE(12040, "cuFuncGetParamInfo", cuFuncGetParamInfo),
       SINCE(2020, "cuFuncGetAttribute", cuFuncGetAttribute),
       SINCE(9000, "cuFuncSetAttribute", cuFuncSetAttribute),
