@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "call.h"
+#include "per_thread_streams.h"
 
 // Forms that cuda.h hides behind a macro of the same name.
 #undef cuDeviceGetUuid
@@ -203,6 +204,8 @@ CUresult look_up(const char *name, void **function, int version, cuuint64_t flag
   *status = call.process.ledger.look_up(name)
                 ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
                 : find_entry_point(name, version, call.process.driver_version, *function);
+  if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+    *function = per_thread_form(*function);
   return CUDA_SUCCESS;
 }
 
