@@ -70,9 +70,11 @@ def silent():
     kept = os.dup(2)
     with open(os.devnull, "w") as nowhere:
         os.dup2(nowhere.fileno(), 2)
-    yield
-    os.dup2(kept, 2)
-    os.close(kept)
+    try:
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
 
 
 @in_own_process

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A reset of the primary context: the next one has the same address, and what belonged to the old one is refused."""
 
+import pytest
 from cuda.bindings import driver
 from helpers.driver_api import answer, in_own_process, ok
 from helpers.kernels import get, launch, load, start
@@ -32,7 +33,15 @@ def test_destroyed_context_stays_current_and_is_refused():
     assert answer(driver.cuMemAlloc(16)) == "CONTEXT_IS_DESTROYED"
     assert answer(driver.cuStreamSynchronize(0)) == "CONTEXT_IS_DESTROYED"
     assert answer(launch(nothing)) == "CONTEXT_IS_DESTROYED"
+
+
+@pytest.mark.emulator
+@in_own_process
+def test_destroyed_context_can_be_made_current_again():
+    context = start()
+    ok(driver.cuDevicePrimaryCtxReset(0))
     ok(driver.cuCtxSetCurrent(context))
+    assert answer(driver.cuCtxSynchronize()) == "CONTEXT_IS_DESTROYED"
 
 
 @in_own_process
