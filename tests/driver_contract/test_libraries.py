@@ -173,3 +173,34 @@ def test_refused_libraries_leave_nothing(context):
     before = emulator.live()
     assert answer(load_library(b"hello" + bytes(64))) == "INVALID_IMAGE"
     assert emulator.live() == before
+
+
+@pytest.mark.emulator
+def test_launch_of_a_kernel_is_recorded_by_name_and_values(library, memory):
+    from se_cy import emulator
+
+    kernel = get_kernel(library, "put")
+    with emulator.record() as calls:
+        ok(put(kernel, memory, 5))
+    recorded, = calls.of("cuLaunchKernel")
+    assert recorded.kernel == "put"
+    assert recorded.parameters == (int(memory).to_bytes(8, "little"), (5).to_bytes(4, "little"))
+
+
+@pytest.mark.emulator
+@in_own_process
+def test_library_works_in_contexts_that_no_fault_has_spoilt():
+    primary = start()
+    library = ok(load_library())
+    kernel = get_kernel(library, "put")
+    other = ok(driver.cuCtxCreate(None, 0, 0))
+    ok(put(kernel, 16, 1))
+    assert answer(driver.cuCtxSynchronize()) == "ILLEGAL_ADDRESS"
+    assert answer(put(kernel, 16, 1)) == "ILLEGAL_ADDRESS"
+    assert answer(driver.cuLibraryUnload(library)) == "ILLEGAL_ADDRESS"
+    ok(driver.cuCtxSetCurrent(primary))
+    memory = ok(driver.cuMemAlloc(4))
+    ok(put(kernel, memory, 3))
+    assert read_int(memory) == 3
+    ok(driver.cuCtxDestroy(other))
+    ok(driver.cuLibraryUnload(library))
