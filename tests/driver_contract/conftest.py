@@ -54,5 +54,7 @@ def memory(context):
     """4 KiB of device memory, zeroed."""
     memory = ok(driver.cuMemAlloc(4096))
     ok(driver.cuMemsetD8(memory, 0, 4096))
+    ok(driver.cuCtxSynchronize())
     yield memory
+    ok(driver.cuCtxSynchronize())
     ok(driver.cuMemFree(memory))

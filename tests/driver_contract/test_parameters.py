@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 from cuda.bindings import driver
-from helpers.driver_api import answer, in_own_process, ok
+from helpers.driver_api import answer, ok
 
 
 def test_parameters_have_offset_and_size(kernel):
@@ -10,7 +10,11 @@ def test_parameters_have_offset_and_size(kernel):
     assert answer(driver.cuFuncGetParamInfo(function, 2)) == "INVALID_VALUE"
 
 
-@in_own_process
-def test_version_needs_no_initialisation():
-    assert ok(driver.cuDriverGetVersion()) >= 12040
-    assert answer(driver.cuDeviceGetCount()) == "NOT_INITIALIZED"
+def test_large_parameter_counts_like_any_other(kernel):
+    function = kernel("take_large")
+    assert ok(driver.cuFuncGetParamInfo(function, 0)) == (0, 8000)
+    assert ok(driver.cuFuncGetParamInfo(function, 1)) == (8000, 8)
+
+
+def test_kernel_without_parameters_has_none(kernel):
+    assert answer(driver.cuFuncGetParamInfo(kernel("nothing"), 0)) == "INVALID_VALUE"

@@ -1,32 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "driver_harness.h"
 
-SCENARIO(fault_is_sticky) {
-  start();
-  const CUmodule module = load_kernels();
-  const CUfunction nop = kernel(module, "nop");
-  CUstream stream;
-  OK(cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING));
-  OK(launch_put(module, stream, 0x1000, 1));
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamSynchronize(stream));
-  CUdeviceptr address;
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, launch(nop, stream));
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemAlloc(&address, 16));
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuModuleUnload(module));
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuStreamDestroy(stream));
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuMemFree(0));
-  CUcontext current;
-  CUdevice device;
-  OK(cuCtxGetCurrent(&current));
-  OK(cuCtxSetCurrent(current));
-  OK(cuCtxGetDevice(&device));
-  OK(cuDevicePrimaryCtxReset(0));
-  CUcontext again;
-  EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuDevicePrimaryCtxRetain(&again, 0));
-}
-
-EMULATED_SCENARIO(fault_is_described) {
+SCENARIO(fault_is_described) {
   start();
   const CUmodule module = load_kernels();
   const auto last_fault = control<const char *(*)()>("se_cy_emulator_last_fault");
@@ -40,7 +15,7 @@ EMULATED_SCENARIO(fault_is_described) {
   CHECK(text.find("cuMemAlloc") != std::string::npos);
 }
 
-EMULATED_SCENARIO(early_free_is_a_fault) {
+SCENARIO(early_free_is_a_fault) {
   start();
   const CUmodule module = load_kernels();
   CUdeviceptr word;
@@ -50,7 +25,7 @@ EMULATED_SCENARIO(early_free_is_a_fault) {
   EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
-EMULATED_SCENARIO(early_free_of_a_copys_memory_is_a_fault) {
+SCENARIO(early_free_of_a_copys_memory_is_a_fault) {
   start();
   CUdeviceptr word;
   void *pinned;
@@ -61,7 +36,7 @@ EMULATED_SCENARIO(early_free_of_a_copys_memory_is_a_fault) {
   EXPECT(CUDA_ERROR_ILLEGAL_ADDRESS, cuCtxSynchronize());
 }
 
-EMULATED_SCENARIO(fault_leaves_other_contexts_alone) {
+SCENARIO(fault_leaves_other_contexts_alone) {
   const CUcontext primary = start();
   CUcontext other;
   OK(cuCtxCreate(&other, nullptr, 0, 0));
@@ -72,7 +47,7 @@ EMULATED_SCENARIO(fault_leaves_other_contexts_alone) {
   OK(cuCtxSynchronize());
 }
 
-EMULATED_SCENARIO(calls_fail_on_demand) {
+SCENARIO(calls_fail_on_demand) {
   start();
   const auto fail = control<int (*)(const char *, uint64_t, int, int)>("se_cy_emulator_fail");
   const auto clear = control<void (*)()>("se_cy_emulator_clear_failures");

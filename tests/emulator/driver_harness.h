@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the driver tests share: scenarios, each run in a process of its own, and the checks in them. A scenario calls
-// the driver through libcuda.so.1, whichever that is: what holds for the emulated one holds for the real one.
+// What the tests of the emulated driver share: scenarios, each run in a process of its own, and the checks in them.
+// They ask for what only the emulated driver has; tests/driver_contract asks for what any driver promises.
 #pragma once
 
 #include <cstdint>
@@ -14,24 +14,19 @@
 struct Scenario {
   const char *name;
   void (*run)();
-  bool emulated_only;
 };
 
 std::vector<Scenario> &scenarios();
 extern int failed_checks;
 
 struct Registration {
-  Registration(const char *name, void (*run)(), bool emulated_only) {
-    scenarios().push_back({name, run, emulated_only});
-  }
+  Registration(const char *name, void (*run)()) { scenarios().push_back({name, run}); }
 };
 
-#define SCENARIO_OF(name, emulated_only)                                                                               \
+#define SCENARIO(name)                                                                                                 \
   static void name();                                                                                                  \
-  static const Registration name##_registration(#name, name, emulated_only);                                           \
+  static const Registration name##_registration(#name, name);                                                          \
   static void name()
-#define SCENARIO(name) SCENARIO_OF(name, false)
-#define EMULATED_SCENARIO(name) SCENARIO_OF(name, true)
 
 inline std::string status_name(CUresult status) {
   const char *name = nullptr;
@@ -68,7 +63,6 @@ CUcontext start();
 extern const char *const kernels_ptx;
 CUmodule load_kernels();
 CUfunction kernel(CUmodule module, const char *name);
-CUresult launch(CUfunction function, CUstream stream, void **arguments = nullptr, unsigned threads = 1);
+CUresult launch(CUfunction function, CUstream stream, void **arguments = nullptr);
 // Writes value to *address.
 CUresult launch_put(CUmodule module, CUstream stream, CUdeviceptr address, int value);
-CUresult launch_spin(CUmodule module, CUstream stream, long long cycles);

@@ -37,6 +37,7 @@ const Kind kinds[] = {
     {"functions", [](const Process &process) -> uint64_t { return process.functions.size(); }},
     {"streams", [](const Process &process) -> uint64_t { return process.streams.size(); }},
     {"events", [](const Process &process) -> uint64_t { return process.events.size(); }},
+    {"libraries", [](const Process &process) -> uint64_t { return process.libraries.size(); }},
     {"allocations",
      [](const Process &process) {
        return sum_over_contexts(process, [](const Context &context) { return context.allocations.size(); });

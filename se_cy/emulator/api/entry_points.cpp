@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "call.h"
+#include "per_thread_streams.h"
 
 // Forms that cuda.h hides behind a macro of the same name.
 #undef cuDeviceGetUuid
@@ -70,6 +71,16 @@ const std::vector<EntryPoint> &entry_points() {
       SINCE(12040, "cuModuleGetFunctionCount", cuModuleGetFunctionCount),
       SINCE(12040, "cuModuleEnumerateFunctions", cuModuleEnumerateFunctions),
       SINCE(3020, "cuModuleGetGlobal", cuModuleGetGlobal_v2),
+
+      SINCE(12000, "cuLibraryLoadData", cuLibraryLoadData),
+      SINCE(12000, "cuLibraryUnload", cuLibraryUnload),
+      SINCE(12000, "cuLibraryGetKernel", cuLibraryGetKernel),
+      SINCE(12040, "cuLibraryGetKernelCount", cuLibraryGetKernelCount),
+      SINCE(12040, "cuLibraryEnumerateKernels", cuLibraryEnumerateKernels),
+      SINCE(12000, "cuLibraryGetModule", cuLibraryGetModule),
+      SINCE(12000, "cuKernelGetFunction", cuKernelGetFunction),
+      SINCE(12030, "cuKernelGetName", cuKernelGetName),
+      SINCE(12040, "cuKernelGetParamInfo", cuKernelGetParamInfo),
 
       SINCE(12040, "cuFuncGetParamInfo", cuFuncGetParamInfo),
       SINCE(2020, "cuFuncGetAttribute", cuFuncGetAttribute),
@@ -193,6 +204,8 @@ CUresult look_up(const char *name, void **function, int version, cuuint64_t flag
   *status = call.process.ledger.look_up(name)
                 ? CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND
                 : find_entry_point(name, version, call.process.driver_version, *function);
+  if (flags & CU_GET_PROC_ADDRESS_PER_THREAD_DEFAULT_STREAM)
+    *function = per_thread_form(*function);
   return CUDA_SUCCESS;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../state/launch_request.h"
+#include "../state/library.h"
 #include "../state/resolve.h"
 #include "call.h"
 
@@ -9,10 +10,19 @@ namespace {
 
 CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, const LaunchRequest &request) {
   std::shared_ptr<Function> function;
-  RETURN_IF_FAILED(resolve_function(call.process, function_handle, function));
-  call.record_launch(*function, request.parameters, request.extra);
+  const bool needs_context = is_kernel(call.process, function_handle);
+  CUresult found = needs_context ? CUDA_SUCCESS : resolve_function(call.process, function_handle, function);
+  if (function)
+    call.record_launch(*function, request.parameters, request.extra);
+  // Of a function and a current context that are both gone, the context is what the driver tells of.
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  if (needs_context) {
+    found = resolve_callable(call.process, function_handle, stream->context, function);
+    if (function)
+      call.record_launch(*function, request.parameters, request.extra);
+  }
+  RETURN_IF_FAILED(found);
   if (stream->context != function->module->context)
     return refuse_foreign(call.process, call.process.functions.describe(function_handle), stream_handle, *stream);
   if (!function->kernel->unsupported.empty())

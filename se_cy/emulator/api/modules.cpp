@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "../state/image.h"
 #include "../state/jit_options.h"
 #include "../state/resolve.h"
 #include "call.h"
@@ -11,58 +10,23 @@ using namespace emulator;
 
 namespace {
 
-// A module of which nothing can run is refused as a whole: the log says why.
-CUresult refuse_unsupported(const Program &program, std::string &log) {
-  const auto supported = [](const Kernel &kernel) { return kernel.unsupported.empty(); };
-  if (program.kernels.empty() || std::any_of(program.kernels.begin(), program.kernels.end(), supported))
-    return CUDA_SUCCESS;
-  for (const Kernel &kernel : program.kernels)
-    log += "error : the emulated driver can't run kernel " + kernel.name + ": " + kernel.unsupported + "\n";
-  return CUDA_ERROR_INVALID_PTX;
-}
-
 CUresult load(Call &call, CUmodule *handle, const void *image, const JitOptions &options) {
   if (!handle || !image)
     return CUDA_ERROR_INVALID_VALUE;
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
   const int capability = context->device.model().capability();
-  Compilation compilation = call.without_lock([&]() -> Compilation {
-    const Image found = find_ptx(image, capability);
-    if (found.status != CUDA_SUCCESS)
-      return {found.status, found.log, nullptr};
-    return compile(found.ptx, capability);
-  });
-  if (compilation.status == CUDA_SUCCESS)
-    compilation.status = refuse_unsupported(*compilation.program, compilation.log);
+  const Compilation compilation = call.without_lock([&] { return compile_image(image, capability); });
   options.write_error(compilation.status == CUDA_SUCCESS ? "" : compilation.log);
   options.write_info("");
   RETURN_IF_FAILED(compilation.status);
   if (context->destroyed)
     return CUDA_ERROR_CONTEXT_IS_DESTROYED;
   RETURN_IF_FAILED(context->fault);
-
-  auto module = std::make_shared<Module>();
-  module->context = context;
-  module->program = compilation.program;
-  module->functions.resize(module->program->kernels.size());
-  RETURN_IF_FAILED(place_variables(*module));
-  module->handle = call.process.modules.reserve();
-  call.process.modules.put(module->handle, module);
+  std::shared_ptr<Module> module;
+  RETURN_IF_FAILED(call.process.load(context, compilation.program, module));
   *handle = module->handle;
   return CUDA_SUCCESS;
-}
-
-CUfunction function_of(Process &process, const std::shared_ptr<Module> &module, size_t index) {
-  CUfunction &handle = module->functions[index];
-  if (!handle) {
-    const Kernel &kernel = module->program->kernels[index];
-    constexpr uint32_t without_optin = Device::shared_per_block;
-    const uint32_t dynamic = kernel.shared_bytes < without_optin ? without_optin - kernel.shared_bytes : 0;
-    handle = process.functions.reserve();
-    process.functions.put(handle, std::shared_ptr<Function>(new Function{handle, module, &kernel, dynamic}));
-  }
-  return handle;
 }
 
 } // namespace
@@ -87,6 +51,8 @@ DRIVER_FUNCTION cuModuleUnload(CUmodule handle) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Module> module;
   RETURN_IF_FAILED(resolve_module(call.process, handle, module));
+  if (module->library)
+    return refuse(CUDA_ERROR_NOT_PERMITTED, "the module is a library's: it ends with the library");
   const std::shared_ptr<Context> context = module->context;
   call.wait(call.process.scheduler.pending_of(*context));
   RETURN_IF_FAILED(context->fault);
@@ -108,7 +74,7 @@ DRIVER_FUNCTION cuModuleGetFunction(CUfunction *function, CUmodule handle, const
       std::find_if(kernels.begin(), kernels.end(), [&](const Kernel &kernel) { return kernel.name == name; });
   if (found == kernels.end())
     return CUDA_ERROR_NOT_FOUND;
-  *function = function_of(call.process, module, static_cast<size_t>(found - kernels.begin()));
+  *function = call.process.function_of(module, static_cast<size_t>(found - kernels.begin()));
   return CUDA_SUCCESS;
 }
 
@@ -131,7 +97,7 @@ DRIVER_FUNCTION cuModuleEnumerateFunctions(CUfunction *functions, unsigned int c
   std::shared_ptr<Module> module;
   RETURN_IF_FAILED(resolve_module(call.process, handle, module));
   for (size_t i = 0; i < count && i < module->functions.size(); ++i)
-    functions[i] = function_of(call.process, module, i);
+    functions[i] = call.process.function_of(module, i);
   return CUDA_SUCCESS;
 }
 

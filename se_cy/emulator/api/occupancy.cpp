@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../state/library.h"
 #include "../state/occupancy.h"
 
 #include "../state/resolve.h"
@@ -15,7 +16,7 @@ CUresult blocks_per_multiprocessor(Call call, int *blocks, CUfunction handle, in
   std::shared_ptr<Context> current;
   RETURN_IF_FAILED(resolve_current(call.process, current));
   std::shared_ptr<Function> function;
-  RETURN_IF_FAILED(resolve_function(call.process, handle, function));
+  RETURN_IF_FAILED(resolve_callable(call.process, handle, current, function));
   *blocks = static_cast<int>(active_blocks(*function, static_cast<uint32_t>(block_size), shared));
   return CUDA_SUCCESS;
 }
@@ -48,7 +49,7 @@ DRIVER_FUNCTION cuOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_
   std::shared_ptr<Context> current;
   RETURN_IF_FAILED(resolve_current(call.process, current));
   std::shared_ptr<Function> function;
-  RETURN_IF_FAILED(resolve_function(call.process, handle, function));
+  RETURN_IF_FAILED(resolve_callable(call.process, handle, current, function));
   uint32_t largest = function->kernel->max_threads;
   if (block_size_limit > 0 && static_cast<uint32_t>(block_size_limit) < largest)
     largest = static_cast<uint32_t>(block_size_limit);

@@ -12,6 +12,8 @@ const char *name_of(HandleKind kind) {
   case HandleKind::function: return "function";
   case HandleKind::stream: return "stream";
   case HandleKind::event: return "event";
+  case HandleKind::library: return "library";
+  case HandleKind::kernel: return "kernel";
   }
   return nullptr;
 }

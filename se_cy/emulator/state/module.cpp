@@ -1,12 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "module.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "context.h"
 #include "device.h"
+#include "image.h"
 
 namespace emulator {
+
+namespace {
+
+CUresult refuse_unsupported(const Program &program, std::string &log) {
+  const auto supported = [](const Kernel &kernel) { return kernel.unsupported.empty(); };
+  if (program.kernels.empty() || std::any_of(program.kernels.begin(), program.kernels.end(), supported))
+    return CUDA_SUCCESS;
+  for (const Kernel &kernel : program.kernels)
+    log += "error : the emulated driver can't run kernel " + kernel.name + ": " + kernel.unsupported + "\n";
+  return CUDA_ERROR_INVALID_PTX;
+}
+
+} // namespace
+
+Compilation compile_image(const void *image, int capability) {
+  const Image found = find_ptx(image, capability);
+  if (found.status != CUDA_SUCCESS)
+    return {found.status, found.log, nullptr};
+  Compilation compilation = compile(found.ptx, capability);
+  if (compilation.status == CUDA_SUCCESS)
+    compilation.status = refuse_unsupported(*compilation.program, compilation.log);
+  return compilation;
+}
 
 CUresult place_variables(Module &module) {
   Memory &memory = module.context->device.memory();

@@ -20,6 +20,7 @@ struct Module {
   std::shared_ptr<Context> context;
   std::shared_ptr<const Program> program;
   std::vector<uint64_t> variable_address;
+  CUlibrary library = nullptr;       // whose code it is; null if it was loaded as a module
   std::vector<CUfunction> functions; // one place for each kernel of the program; null until it is first asked for
 };
 
@@ -31,6 +32,9 @@ struct Function {
   int carveout = -1;
 };
 
+// Finds the PTX in an image and decodes it for a device of that capability. A program of which nothing can run is
+// refused as a whole: the log says why.
+Compilation compile_image(const void *image, int capability);
 // Allocates and fills the variables: all of them, or nothing and OUT_OF_MEMORY.
 CUresult place_variables(Module &module);
 void remove_variables(Module &module);

@@ -93,6 +93,38 @@ void Process::unload(const std::shared_ptr<Module> &module) {
   modules.erase(module->handle);
 }
 
+CUresult Process::load(const std::shared_ptr<Context> &context, const std::shared_ptr<const Program> &program,
+                       std::shared_ptr<Module> &module) {
+  auto loaded = std::make_shared<Module>();
+  loaded->context = context;
+  loaded->program = program;
+  loaded->functions.resize(program->kernels.size());
+  if (const CUresult status = place_variables(*loaded))
+    return status;
+  loaded->handle = modules.reserve();
+  modules.put(loaded->handle, loaded);
+  module = std::move(loaded);
+  return CUDA_SUCCESS;
+}
+
+CUfunction Process::function_of(const std::shared_ptr<Module> &module, size_t index) {
+  CUfunction &handle = module->functions[index];
+  if (!handle) {
+    const Kernel &kernel = module->program->kernels[index];
+    constexpr uint32_t without_optin = Device::shared_per_block;
+    const uint32_t dynamic = kernel.shared_bytes < without_optin ? without_optin - kernel.shared_bytes : 0;
+    handle = functions.reserve();
+    functions.put(handle, std::shared_ptr<Function>(new Function{handle, module, &kernel, dynamic}));
+  }
+  return handle;
+}
+
+void Process::unload(const std::shared_ptr<Library> &library) {
+  for (const CUkernel kernel : library->kernels)
+    kernels.erase(kernel);
+  libraries.erase(library->handle);
+}
+
 void Process::destroy_context(const std::shared_ptr<Context> &context) {
   const auto belongs = [&](const auto &object) { return object.context == context; };
   scheduler.discard(*context);
@@ -125,6 +157,8 @@ void Process::reset() {
   CallSite::enter("se_cy_emulator_reset", ledger.all_calls());
   for (const auto &context : contexts.select([](const Context &) { return true; }))
     destroy_context(context);
+  for (const auto &library : libraries.select([](const Library &) { return true; }))
+    unload(library);
   for (const auto &device : devices) {
     PrimaryContext fresh;
     fresh.handle = device->primary().handle;

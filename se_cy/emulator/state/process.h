@@ -20,6 +20,7 @@
 #include "handles.h"
 #include "host_memory.h"
 #include "ledger.h"
+#include "library.h"
 #include "lock.h"
 #include "module.h"
 #include "progress.h"
@@ -51,7 +52,13 @@ public:
   std::shared_ptr<Context> create_context(Device &device, unsigned flags, bool primary);
   // Its work must have been waited for. Every handle and allocation of the context dies with it.
   void destroy_context(const std::shared_ptr<Context> &context);
+  // A module of the program in the context, or what forbids it.
+  CUresult load(const std::shared_ptr<Context> &context, const std::shared_ptr<const Program> &program,
+                std::shared_ptr<Module> &module);
   void unload(const std::shared_ptr<Module> &module);
+  // Its modules must be unloaded.
+  void unload(const std::shared_ptr<Library> &library);
+  CUfunction function_of(const std::shared_ptr<Module> &module, size_t index);
 
   // Everything as in a new process, but for ids, handles and the driver's version. Pending work is discarded.
   void reset();
@@ -68,6 +75,8 @@ public:
   HandleTable<CUfunction, Function> functions{HandleKind::function, HandleReuse::last_freed};
   HandleTable<CUstream, Stream> streams{HandleKind::stream, HandleReuse::never};
   HandleTable<CUevent, Event> events{HandleKind::event, HandleReuse::never};
+  HandleTable<CUlibrary, Library> libraries{HandleKind::library, HandleReuse::never};
+  HandleTable<CUkernel, LibraryKernel> kernels{HandleKind::kernel, HandleReuse::never};
   HostMemory host_memory;
   Scheduler scheduler;
   Ledger ledger;

@@ -50,7 +50,9 @@ CUresult resolve_stream(Process &process, CUstream handle, std::shared_ptr<Strea
   std::shared_ptr<Context> context;
   if (const CUresult status = resolve_current(process, context))
     return status;
-  if (handle != CU_STREAM_PER_THREAD) {
+  const bool is_per_thread =
+      handle == CU_STREAM_PER_THREAD || (!handle && HostThread::of_caller().has_own_default_stream);
+  if (!is_per_thread) {
     stream = context->legacy_stream;
     return CUDA_SUCCESS;
   }
