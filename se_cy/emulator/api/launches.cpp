@@ -19,14 +19,14 @@ CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, 
     call.process.scheduler.explain("kernel " + function->kernel->name + " can't run here: " +
                                    function->kernel->unsupported);
   RETURN_IF_FAILED(request.check(*function));
-  std::unique_ptr<Action> action;
-  RETURN_IF_FAILED(request.prepare(*function, action));
+  KernelLaunch prepared;
+  RETURN_IF_FAILED(request.prepare(function, prepared));
   const std::shared_ptr<Context> context = stream->context;
   call.wait_for_room(context);
   RETURN_IF_FAILED(context->fault);
   if (context->destroyed)
     return CUDA_ERROR_INVALID_HANDLE;
-  stream->enqueue(call.process.scheduler, std::move(action));
+  stream->enqueue(call.process.scheduler, make_action(std::move(prepared)));
   return CUDA_SUCCESS;
 }
 

@@ -79,7 +79,7 @@ DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigne
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, event_handle, event));
   if (!event->complete())
-    stream->enqueue(call.process.scheduler, nullptr, event->recorded);
+    stream->enqueue(call.process.scheduler, nullptr, {event->recorded});
   return CUDA_SUCCESS;
 }
 

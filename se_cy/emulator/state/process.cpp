@@ -123,13 +123,18 @@ void Process::reset() {
   progress.stop();
   const std::lock_guard<FairLock> guard(lock);
   CallSite::enter("se_cy_emulator_reset", ledger.all_calls());
-  for (const auto &context : contexts.select([](const Context &) { return true; }))
+  const auto any = [](const auto &) { return true; };
+  for (const auto &context : contexts.select(any))
     destroy_context(context);
   for (const auto &device : devices) {
     PrimaryContext fresh;
     fresh.handle = device->primary().handle;
     device->primary() = fresh;
   }
+  for (const auto &graph : graphs.select(any))
+    destroy_graph(*this, *graph);
+  for (const auto &graph : graph_execs.select(any))
+    graph_execs.erase(graph->handle);
   scheduler.forget();
   ledger.forget();
   recording.stop();

@@ -17,6 +17,7 @@
 #include "device_table.h"
 #include "event.h"
 #include "gates.h"
+#include "graph.h"
 #include "handles.h"
 #include "host_memory.h"
 #include "ledger.h"
@@ -68,6 +69,9 @@ public:
   HandleTable<CUfunction, Function> functions{HandleKind::function, HandleReuse::last_freed};
   HandleTable<CUstream, Stream> streams{HandleKind::stream, HandleReuse::never};
   HandleTable<CUevent, Event> events{HandleKind::event, HandleReuse::never};
+  HandleTable<CUgraph, Graph> graphs{HandleKind::graph, HandleReuse::never};
+  HandleTable<CUgraphNode, GraphNode> graph_nodes{HandleKind::graph_node, HandleReuse::never};
+  HandleTable<CUgraphExec, GraphExec> graph_execs{HandleKind::graph_exec, HandleReuse::never};
   HostMemory host_memory;
   Scheduler scheduler;
   Ledger ledger;

@@ -27,7 +27,8 @@ struct Stream {
   bool idle() const { return !tail || tail->done; }
 
   // Adds work behind what is in the stream, behind what the legacy stream's rules ask for, and behind after.
-  WorkPointer enqueue(Scheduler &scheduler, std::unique_ptr<Action> action, const WorkPointer &after = nullptr);
+  WorkPointer enqueue(Scheduler &scheduler, std::unique_ptr<Action> action,
+                      const std::vector<WorkPointer> &after = {});
 };
 
 } // namespace emulator
