@@ -44,7 +44,7 @@ def memory(memory):
 
 
 @pytest.fixture
-def graph(context):
+def graph(module):
     graph = ok(driver.cuGraphCreate(0))
     yield graph
     ok(driver.cuGraphDestroy(graph))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "../state/capture.h"
 #include "call.h"
 #include "graphs.h"
 
@@ -21,6 +22,14 @@ CUresult check_contexts(const Process &process, const GraphExec &graph) {
                                                    process.graph_execs.describe(graph.handle));
   }
   return CUDA_SUCCESS;
+}
+
+// This driver does not nest graphs: the H200 refused it too.
+CUresult check_stream(const Process &process, const Stream &stream) {
+  RETURN_IF_FAILED(check_use(process, stream));
+  return stream.capture ? refuse_in_capture(stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                                            "a graph is launched into a capture")
+                        : CUDA_SUCCESS;
 }
 
 } // namespace
@@ -60,6 +69,7 @@ DRIVER_FUNCTION cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   RETURN_IF_FAILED(resolve_executable(call.process, handle, graph));
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  RETURN_IF_FAILED(check_stream(call.process, *stream));
   RETURN_IF_FAILED(check_contexts(call.process, *graph));
   const std::shared_ptr<Context> context = stream->context;
   call.wait_for_room(context);
@@ -79,6 +89,7 @@ DRIVER_FUNCTION cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
   RETURN_IF_FAILED(resolve_executable(call.process, handle, graph));
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  RETURN_IF_FAILED(check_stream(call.process, *stream));
   return check_contexts(call.process, *graph);
 }
 

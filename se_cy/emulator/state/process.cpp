@@ -96,6 +96,7 @@ void Process::unload(const std::shared_ptr<Module> &module) {
 void Process::destroy_context(const std::shared_ptr<Context> &context) {
   const auto belongs = [&](const auto &object) { return object.context == context; };
   scheduler.discard(*context);
+  drop_captures(*this, *context);
   for (const auto &module : modules.select(belongs))
     unload(module);
   for (const auto &stream : streams.select(belongs))

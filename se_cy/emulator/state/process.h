@@ -12,6 +12,7 @@
 
 #include <cuda.h>
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "device_table.h"
@@ -72,12 +73,14 @@ public:
   HandleTable<CUgraph, Graph> graphs{HandleKind::graph, HandleReuse::never};
   HandleTable<CUgraphNode, GraphNode> graph_nodes{HandleKind::graph_node, HandleReuse::never};
   HandleTable<CUgraphExec, GraphExec> graph_execs{HandleKind::graph_exec, HandleReuse::never};
+  std::vector<std::shared_ptr<Capture>> captures; // that are not ended
   HostMemory host_memory;
   Scheduler scheduler;
   Ledger ledger;
   Recording recording;
   std::unordered_map<std::string, uint32_t> claimed_registers; // by kernel
   uint64_t next_stream_id = 1;
+  uint64_t next_capture_id = 1;
 
 private:
   Process();

@@ -12,6 +12,7 @@
 
 namespace emulator {
 
+struct Capture;
 class Scheduler;
 
 struct Stream {
@@ -23,6 +24,10 @@ struct Stream {
   bool legacy = false;
 
   WorkPointer tail = nullptr; // the last work given to it; null or done when the stream is idle
+
+  std::shared_ptr<Capture> capture = nullptr; // null unless the stream is capturing
+  std::vector<CUgraphNode> capture_tail = {}; // what its next node depends on
+  std::vector<CUgraphEdgeData> capture_edges = {}; // of the tail, for who asks
 
   bool idle() const { return !tail || tail->done; }
 
