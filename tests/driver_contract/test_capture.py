@@ -330,6 +330,15 @@ def test_other_thread_can_end_a_relaxed_capture(kernel, context, stream):
     assert in_thread(context, end_and_count, stream) == 1
 
 
+@strict
+def test_one_unsafe_call_invalidates_every_capture_of_the_thread(stream, other, mode):
+    begin(stream, mode)
+    begin(other, mode)
+    assert answer(driver.cuMemAlloc(64)) == "STREAM_CAPTURE_UNSUPPORTED"
+    assert end(stream) == "STREAM_CAPTURE_INVALIDATED"
+    assert end(other) == "STREAM_CAPTURE_INVALIDATED"
+
+
 def test_legacy_stream_can_not_be_captured(context):
     assert answer(driver.cuStreamBeginCapture(0, GLOBAL)) == "STREAM_CAPTURE_UNSUPPORTED"
     assert answer(driver.cuStreamBeginCapture(driver.CU_STREAM_LEGACY, RELAXED)) == "STREAM_CAPTURE_UNSUPPORTED"

@@ -336,3 +336,19 @@ def test_run_with_an_unloaded_module_is_a_fault():
     ok(driver.cuGraphLaunch(executable, 0))
     assert answer(driver.cuCtxSynchronize()) == "ILLEGAL_ADDRESS"
     assert "kernel nothing" in emulator.last_fault() and "cuModuleUnload" in emulator.last_fault()
+
+
+@pytest.mark.emulator
+@pytest.mark.parametrize("seed", range(8))
+def test_dependencies_hold_in_every_order(graph, instantiate, kernel, memory, streams, emulator, seed):
+    first = add_node(graph, kernel("add"), at(memory), (1, INT))
+    branches = [add_node(graph, kernel("copy"), at(memory, 1 + index), at(memory), after=[first]) for index in range(2)]
+    last = add_node(graph, kernel("copy"), at(memory, 3), at(memory, 1), after=branches)
+    add_node(graph, kernel("copy"), at(memory, 4), at(memory, 2), after=[last])
+    executable = instantiate()
+    emulator.seed(seed)
+    for stream in streams * 2:
+        ok(driver.cuGraphLaunch(executable, stream))
+    ok(driver.cuCtxSynchronize())
+    emulator.seed(None)
+    assert [read(memory, index) for index in range(5)] == [4] * 5

@@ -34,13 +34,25 @@ CUresult refuse_for(Capture &capture, CUresult status, std::string_view reason) 
 
 bool is_blocking(const Stream &stream) { return !(stream.flags & CU_STREAM_NON_BLOCKING); }
 
-std::shared_ptr<Capture> find_implicit(const Process &process, const Stream &stream) {
-  if (stream.legacy)
-    for (const auto &capture : process.captures)
-      for (const auto &captured : capture->streams)
-        if (captured->context == stream.context && is_blocking(*captured))
-          return capture;
-  return nullptr;
+bool would_wait_for(const Stream &legacy, const Capture &capture) {
+  return legacy.legacy && std::any_of(capture.streams.begin(), capture.streams.end(), [&](const auto &stream) {
+           return stream->context == legacy.context && is_blocking(*stream);
+         });
+}
+
+bool touches(const Capture &capture, const Context &context) {
+  return std::any_of(capture.streams.begin(), capture.streams.end(),
+                     [&](const auto &stream) { return stream->context.get() == &context; });
+}
+
+// Invalidates all captures that are concerned. Success if there are none; if all were invalid before, they say so.
+template <class Predicate>
+CUresult refuse_for_all(const Process &process, Predicate is_concerned, CUresult status, std::string_view reason) {
+  CUresult answer = CUDA_SUCCESS;
+  for (const auto &capture : process.captures)
+    if (is_concerned(*capture) && (answer != status || capture->valid()))
+      answer = refuse_for(*capture, status, reason);
+  return answer;
 }
 
 bool all_joined(const Capture &capture) {
@@ -112,8 +124,7 @@ CUresult end_capture(Process &process, const std::shared_ptr<Stream> &stream, CU
 void drop_captures(Process &process, const Context &context) {
   const auto captures = process.captures;
   for (const auto &capture : captures)
-    if (std::any_of(capture->streams.begin(), capture->streams.end(),
-                    [&](const auto &stream) { return stream->context.get() == &context; }))
+    if (touches(*capture, context))
       destroy_graph(process, *finish(process, *capture));
 }
 
@@ -121,25 +132,21 @@ CUresult check_unsafe(const Process &process) {
   const CUstreamCaptureMode mode = HostThread::of_caller().capture_mode;
   if (mode == CU_STREAM_CAPTURE_MODE_RELAXED)
     return CUDA_SUCCESS;
-  CUresult status = CUDA_SUCCESS;
-  for (const auto &capture : process.captures) {
-    const bool concerned = capture->thread == std::this_thread::get_id()
-                               ? capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED
-                               : capture->mode == CU_STREAM_CAPTURE_MODE_GLOBAL && mode == capture->mode;
-    if (!concerned || (status == CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED && !capture->valid()))
-      continue;
-    status = refuse_for(*capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the call is unsafe during a capture");
-  }
-  return status;
+  const auto is_concerned = [&](const Capture &capture) {
+    if (capture.thread == std::this_thread::get_id())
+      return capture.mode != CU_STREAM_CAPTURE_MODE_RELAXED;
+    return capture.mode == CU_STREAM_CAPTURE_MODE_GLOBAL && mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
+  };
+  return refuse_for_all(process, is_concerned, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,
+                        "the call is unsafe during a capture");
 }
 
 CUresult check_use(const Process &process, const Stream &stream) {
-  if (const auto capture = find_implicit(process, stream))
-    return refuse_for(*capture, CUDA_ERROR_STREAM_CAPTURE_IMPLICIT,
-                  "the legacy stream would wait for a blocking stream that captures");
-  return stream.capture && !stream.capture->valid()
-             ? refuse_for(*stream.capture, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "")
-             : CUDA_SUCCESS;
+  if (stream.capture && !stream.capture->valid())
+    return refuse_for(*stream.capture, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "");
+  return refuse_for_all(
+      process, [&](const Capture &capture) { return would_wait_for(stream, capture); },
+      CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "the legacy stream would wait for a blocking stream that captures");
 }
 
 CUresult check_wait(const Process &process, const Stream &stream) {
@@ -151,11 +158,10 @@ CUresult check_wait(const Process &process, const Stream &stream) {
 }
 
 CUresult check_wait(const Process &process, const Context &context) {
-  for (const auto &capture : process.captures)
-    for (const auto &stream : capture->streams)
-      if (stream->context.get() == &context)
-        return refuse_for(*capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream of the context captures");
-  return check_unsafe(process);
+  const CUresult status = refuse_for_all(
+      process, [&](const Capture &capture) { return touches(capture, context); },
+      CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a stream of the context captures");
+  return status ? status : check_unsafe(process);
 }
 
 CUresult check_wait(const Process &process, const Event &event) {
@@ -167,7 +173,9 @@ CUresult check_wait(const Process &process, const Event &event) {
 }
 
 CUresult check_implicit(const Process &process, const Stream &stream) {
-  return find_implicit(process, stream)
+  const auto &captures = process.captures;
+  return std::any_of(captures.begin(), captures.end(),
+                     [&](const auto &capture) { return would_wait_for(stream, *capture); })
              ? refuse(CUDA_ERROR_STREAM_CAPTURE_IMPLICIT, "a blocking stream of the context captures")
              : CUDA_SUCCESS;
 }
