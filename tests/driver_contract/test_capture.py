@@ -90,19 +90,32 @@ def memory(memory):
 
 
 @pytest.fixture
-def other(context):
-    """A second stream that does not wait for the legacy stream."""
-    stream = ok(driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
-    yield stream
-    ok(driver.cuStreamDestroy(stream))
+def streams(context):
+    """Two streams that do not wait for the legacy stream and one that does; what they still capture is ended."""
+    non_blocking = driver.CUstream_flags.CU_STREAM_NON_BLOCKING
+    streams = [ok(driver.cuStreamCreate(flags)) for flags in (non_blocking, non_blocking, 0)]
+    yield streams
+    ok(driver.cuThreadExchangeStreamCaptureMode(GLOBAL))
+    for stream in streams:
+        if ok(driver.cuStreamIsCapturing(stream)) != NONE:
+            driver.cuStreamEndCapture(stream)
+    for stream in streams:
+        ok(driver.cuStreamDestroy(stream))
 
 
 @pytest.fixture
-def blocking(context):
-    """A stream with which the legacy stream waits."""
-    stream = ok(driver.cuStreamCreate(0))
-    yield stream
-    ok(driver.cuStreamDestroy(stream))
+def stream(streams):
+    return streams[0]
+
+
+@pytest.fixture
+def other(streams):
+    return streams[1]
+
+
+@pytest.fixture
+def blocking(streams):
+    return streams[2]
 
 
 @pytest.fixture
