@@ -71,7 +71,7 @@ MACHINE_CODE = {
     "cubin for sm_90, CUDA 12.4": (image("cuda12.4_sm_90.cubin"), ONLY_NINE, ["sm_90"]),
     "cubin for sm_90 of many kernels": (CUBIN, ONLY_NINE, ["sm_90"]),
     "cubin for sm_90a": (image("cuda13.0_sm_90a.cubin"), ONLY_NINE, ["sm_90"]),
-    "fatbin with sm_80 and sm_90a": (image("many.fatbin"), ONLY_NINE, ["sm_80", "sm_90"]),
+    "fatbin with sm_80 and sm_90": (image("sm80_sm90.fatbin"), ONLY_NINE, ["sm_80", "sm_90"]),
 }
 
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../state/capture.h"
 #include "../state/host_thread.h"
 #include "../state/resolve.h"
 #include "call.h"
@@ -12,6 +13,7 @@ CUresult create(Call &call, CUcontext *handle, unsigned flags, CUdevice ordinal)
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
   if (!handle || (flags & ~static_cast<unsigned>(CU_CTX_FLAGS_MASK)))
     return CUDA_ERROR_INVALID_VALUE;
+  RETURN_IF_FAILED(check_unsafe(call.process));
   *handle = call.process.create_context(*device, flags, false)->handle;
   HostThread::of_caller().contexts.push_back(*handle);
   return CUDA_SUCCESS;
@@ -36,6 +38,7 @@ DRIVER_FUNCTION cuCtxCreate_v4(CUcontext *handle, CUctxCreateParams *parameters,
 DRIVER_FUNCTION cuCtxDestroy_v2(CUcontext handle) {
   Call call("cuCtxDestroy", handle);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   const std::shared_ptr<Context> context = call.process.contexts.find(handle);
   if (!context || context->primary)
     return refuse(CUDA_ERROR_INVALID_CONTEXT, call.process.contexts.describe(handle));
@@ -149,6 +152,7 @@ DRIVER_FUNCTION cuCtxSynchronize(void) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
+  RETURN_IF_FAILED(check_wait(call.process, *context));
   call.wait(call.process.scheduler.pending_of(*context));
   return context->fault;
 }

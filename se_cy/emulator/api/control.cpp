@@ -38,6 +38,8 @@ const Kind kinds[] = {
     {"streams", [](const Process &process) -> uint64_t { return process.streams.size(); }},
     {"events", [](const Process &process) -> uint64_t { return process.events.size(); }},
     {"libraries", [](const Process &process) -> uint64_t { return process.libraries.size(); }},
+    {"graphs", [](const Process &process) -> uint64_t { return process.graphs.size(); }},
+    {"graph_execs", [](const Process &process) -> uint64_t { return process.graph_execs.size(); }},
     {"allocations",
      [](const Process &process) {
        return sum_over_contexts(process, [](const Context &context) { return context.allocations.size(); });

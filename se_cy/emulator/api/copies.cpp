@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <optional>
 #include <utility>
 
+#include "../state/capture.h"
 #include "../state/resolve.h"
 #include "../state/transfer.h"
 #include "call.h"
@@ -10,6 +12,15 @@ using namespace emulator;
 namespace {
 
 enum class Waiting { no, yes };
+
+// What the forms without a stream give for one: they use the legacy stream, and are unsafe during a capture.
+constexpr std::nullopt_t no_stream = std::nullopt;
+
+CUresult resolve(Process &process, std::optional<CUstream> handle, std::shared_ptr<Stream> &stream) {
+  RETURN_IF_FAILED(resolve_stream(process, handle.value_or(nullptr), stream));
+  RETURN_IF_FAILED(check_use(process, *stream));
+  return handle ? CUDA_SUCCESS : check_unsafe(process);
+}
 
 uint64_t address_of(const void *pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
@@ -27,9 +38,17 @@ CUresult enqueue(Call &call, const std::shared_ptr<Stream> &stream, std::unique_
   return context->fault;
 }
 
-// Pageable memory is read when the call is made, as the driver stages it, and written before the call returns.
+// Pageable memory is read when the call is made, as the driver stages it, and written before the call returns. In a
+// graph it is read and written by the run.
 CUresult copy(Call &call, const std::shared_ptr<Stream> &stream, Range destination, Range source, size_t bytes,
               Waiting waiting) {
+  if (stream->capture) {
+    capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_MEMCPY, stream->context, {},
+                                         [&process = call.process, destination, source, bytes] {
+                                           return std::make_unique<Copy>(process, destination, source, bytes);
+                                         }});
+    return CUDA_SUCCESS;
+  }
   if (destination.place == Place::pageable)
     waiting = Waiting::yes;
   if (source.place == Place::pageable && waiting == Waiting::no) {
@@ -45,10 +64,10 @@ CUresult copy(Call &call, const std::shared_ptr<Stream> &stream, Range destinati
 enum class Direction { to_device, to_host, on_device, any };
 
 CUresult checked_copy(Call call, uint64_t destination, uint64_t source, size_t bytes, Direction direction,
-                      CUstream stream_handle, Waiting waiting) {
+                      std::optional<CUstream> stream_handle, Waiting waiting) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
-  RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  RETURN_IF_FAILED(resolve(call.process, stream_handle, stream));
   if (!bytes)
     return CUDA_SUCCESS;
   const Range to = locate(call.process, destination, bytes);
@@ -65,10 +84,10 @@ CUresult checked_copy(Call call, uint64_t destination, uint64_t source, size_t b
 }
 
 CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width, size_t count,
-              CUstream stream_handle) {
+              std::optional<CUstream> stream_handle) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
-  RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  RETURN_IF_FAILED(resolve(call.process, stream_handle, stream));
   if (!count)
     return CUDA_SUCCESS;
   if (destination % width || count > SIZE_MAX / width)
@@ -76,6 +95,13 @@ CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width
   const Range to = locate(call.process, destination, width * count);
   if (!on_device(to))
     return refuse_address(call.process, destination);
+  if (stream->capture) {
+    capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_MEMSET, stream->context, {},
+                                         [&process = call.process, to, value, width, count] {
+                                           return std::make_unique<Fill>(process, to, value, width, count);
+                                         }});
+    return CUDA_SUCCESS;
+  }
   return enqueue(call, stream, std::make_unique<Fill>(call.process, to, value, width, count), Waiting::no);
 }
 
@@ -83,7 +109,7 @@ CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width
 
 DRIVER_FUNCTION cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
   return checked_copy({"cuMemcpyHtoD", destination, source, bytes}, destination, address_of(source), bytes,
-                      Direction::to_device, nullptr, Waiting::yes);
+                      Direction::to_device, no_stream, Waiting::yes);
 }
 
 DRIVER_FUNCTION cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
@@ -93,7 +119,7 @@ DRIVER_FUNCTION cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source
 
 DRIVER_FUNCTION cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
   return checked_copy({"cuMemcpyDtoH", destination, source, bytes}, address_of(destination), source, bytes,
-                      Direction::to_host, nullptr, Waiting::yes);
+                      Direction::to_host, no_stream, Waiting::yes);
 }
 
 DRIVER_FUNCTION cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
@@ -104,7 +130,7 @@ DRIVER_FUNCTION cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size
 // The host does not wait for a copy within the device, even in the form without a stream.
 DRIVER_FUNCTION cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
   return checked_copy({"cuMemcpyDtoD", destination, source, bytes}, destination, source, bytes, Direction::on_device,
-                      nullptr, Waiting::no);
+                      no_stream, Waiting::no);
 }
 
 DRIVER_FUNCTION cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
@@ -113,7 +139,7 @@ DRIVER_FUNCTION cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source
 }
 
 DRIVER_FUNCTION cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
-  return checked_copy({"cuMemcpy", destination, source, bytes}, destination, source, bytes, Direction::any, nullptr,
+  return checked_copy({"cuMemcpy", destination, source, bytes}, destination, source, bytes, Direction::any, no_stream,
                       Waiting::yes);
 }
 
@@ -123,7 +149,7 @@ DRIVER_FUNCTION cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_
 }
 
 DRIVER_FUNCTION cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t count) {
-  return fill({"cuMemsetD8", destination, value, count}, destination, value, 1, count, nullptr);
+  return fill({"cuMemsetD8", destination, value, count}, destination, value, 1, count, no_stream);
 }
 
 DRIVER_FUNCTION cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream) {
@@ -131,7 +157,7 @@ DRIVER_FUNCTION cuMemsetD8Async(CUdeviceptr destination, unsigned char value, si
 }
 
 DRIVER_FUNCTION cuMemsetD16_v2(CUdeviceptr destination, unsigned short value, size_t count) {
-  return fill({"cuMemsetD16", destination, value, count}, destination, value, 2, count, nullptr);
+  return fill({"cuMemsetD16", destination, value, count}, destination, value, 2, count, no_stream);
 }
 
 DRIVER_FUNCTION cuMemsetD16Async(CUdeviceptr destination, unsigned short value, size_t count, CUstream stream) {
@@ -139,7 +165,7 @@ DRIVER_FUNCTION cuMemsetD16Async(CUdeviceptr destination, unsigned short value, 
 }
 
 DRIVER_FUNCTION cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t count) {
-  return fill({"cuMemsetD32", destination, value, count}, destination, value, 4, count, nullptr);
+  return fill({"cuMemsetD32", destination, value, count}, destination, value, 4, count, no_stream);
 }
 
 DRIVER_FUNCTION cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream) {

@@ -12,11 +12,16 @@
 #undef cuDeviceGetUuid
 #undef cuEventElapsedTime
 #undef cuGetProcAddress
+#undef cuStreamGetCaptureInfo
 extern "C" {
 CUresult CUDAAPI cuCtxCreate_v2(CUcontext *, unsigned int, CUdevice);
 CUresult CUDAAPI cuDeviceGetUuid(CUuuid *, CUdevice);
 CUresult CUDAAPI cuEventElapsedTime(float *, CUevent, CUevent);
 CUresult CUDAAPI cuGetProcAddress(const char *, void **, int, cuuint64_t);
+CUresult CUDAAPI cuStreamBeginCapture_v2(CUstream, CUstreamCaptureMode);
+CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream, CUstreamCaptureStatus *, cuuint64_t *);
+CUresult CUDAAPI cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
+                                           const CUgraphNode **, size_t *);
 }
 
 namespace emulator {
@@ -109,6 +114,11 @@ const std::vector<EntryPoint> &entry_points() {
       SINCE(5050, "cuStreamGetPriority", cuStreamGetPriority),
       SINCE(12000, "cuStreamGetId", cuStreamGetId),
       SINCE(10000, "cuStreamIsCapturing", cuStreamIsCapturing),
+      SINCE(10010, "cuStreamBeginCapture", cuStreamBeginCapture_v2),
+      SINCE(10000, "cuStreamEndCapture", cuStreamEndCapture),
+      SINCE(10010, "cuStreamGetCaptureInfo", cuStreamGetCaptureInfo),
+      SINCE(11030, "cuStreamGetCaptureInfo", cuStreamGetCaptureInfo_v2),
+      SINCE(12030, "cuStreamGetCaptureInfo", cuStreamGetCaptureInfo_v3),
       SINCE(10010, "cuThreadExchangeStreamCaptureMode", cuThreadExchangeStreamCaptureMode),
 
       SINCE(2000, "cuEventCreate", cuEventCreate),
@@ -118,6 +128,20 @@ const std::vector<EntryPoint> &entry_points() {
       SINCE(2000, "cuEventQuery", cuEventQuery),
       SINCE(2000, "cuEventElapsedTime", cuEventElapsedTime),
       SINCE(12080, "cuEventElapsedTime", cuEventElapsedTime_v2),
+
+      SINCE(10000, "cuGraphCreate", cuGraphCreate),
+      SINCE(10000, "cuGraphDestroy", cuGraphDestroy),
+      SINCE(12000, "cuGraphAddKernelNode", cuGraphAddKernelNode),
+      SINCE(10000, "cuGraphGetNodes", cuGraphGetNodes),
+      SINCE(10000, "cuGraphNodeGetType", cuGraphNodeGetType),
+      SINCE(12000, "cuGraphKernelNodeGetParams", cuGraphKernelNodeGetParams),
+      SINCE(12000, "cuGraphKernelNodeSetParams", cuGraphKernelNodeSetParams),
+      SINCE(12000, "cuGraphInstantiate", cuGraphInstantiateWithFlags),
+      SINCE(11040, "cuGraphInstantiateWithFlags", cuGraphInstantiateWithFlags),
+      SINCE(10000, "cuGraphExecDestroy", cuGraphExecDestroy),
+      SINCE(10000, "cuGraphLaunch", cuGraphLaunch),
+      SINCE(11010, "cuGraphUpload", cuGraphUpload),
+      SINCE(12000, "cuGraphExecKernelNodeSetParams", cuGraphExecKernelNodeSetParams),
 
       SINCE(3020, "cuMemAlloc", cuMemAlloc_v2),
       SINCE(3020, "cuMemFree", cuMemFree_v2),

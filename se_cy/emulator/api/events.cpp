@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "../state/capture.h"
 #include "../state/resolve.h"
 #include "call.h"
 
@@ -37,6 +38,12 @@ DRIVER_FUNCTION cuEventRecord(CUevent handle, CUstream stream_handle) {
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   if (stream->context != event->context)
     return refuse_foreign(call.process, call.process.events.describe(handle), stream_handle, *stream);
+  RETURN_IF_FAILED(check_use(call.process, *stream));
+  event->capture.reset();
+  if (stream->capture) {
+    capture_record(*stream, *event);
+    return CUDA_SUCCESS;
+  }
   event->reached = std::make_shared<Event::Time>();
   event->recorded = stream->enqueue(call.process.scheduler, std::make_unique<Record>(event->reached));
   return CUDA_SUCCESS;
@@ -47,6 +54,7 @@ DRIVER_FUNCTION cuEventSynchronize(CUevent handle) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, handle, event));
+  RETURN_IF_FAILED(check_wait(call.process, *event));
   const std::shared_ptr<Context> context = event->context;
   if (!event->complete())
     call.wait({event->recorded});
@@ -58,6 +66,7 @@ DRIVER_FUNCTION cuEventQuery(CUevent handle) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, handle, event));
+  RETURN_IF_FAILED(check_wait(call.process, *event));
   if (event->complete())
     return CUDA_SUCCESS;
   Wait(call.process.scheduler, {event->recorded}).step();
@@ -73,6 +82,9 @@ DRIVER_FUNCTION cuEventElapsedTime_v2(float *milliseconds, CUevent start_handle,
   RETURN_IF_FAILED(resolve_event(call.process, start_handle, start));
   std::shared_ptr<Event> end;
   RETURN_IF_FAILED(resolve_event(call.process, end_handle, end));
+  for (const auto &event : {start, end})
+    if (event->capture)
+      RETURN_IF_FAILED(check_wait(call.process, *event));
   if (!start->recorded || !end->recorded || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_HANDLE;
   if (!start->complete() || !end->complete())

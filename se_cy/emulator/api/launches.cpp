@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../state/capture.h"
 #include "../state/launch_request.h"
 #include "../state/library.h"
 #include "../state/resolve.h"
@@ -25,18 +26,23 @@ CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, 
   RETURN_IF_FAILED(found);
   if (stream->context != function->module->context)
     return refuse_foreign(call.process, call.process.functions.describe(function_handle), stream_handle, *stream);
+  RETURN_IF_FAILED(check_use(call.process, *stream));
   if (!function->kernel->unsupported.empty())
     call.process.scheduler.explain("kernel " + function->kernel->name + " can't run here: " +
                                    function->kernel->unsupported);
   RETURN_IF_FAILED(request.check(*function));
-  std::unique_ptr<Action> action;
-  RETURN_IF_FAILED(request.prepare(*function, action));
+  KernelLaunch prepared;
+  RETURN_IF_FAILED(request.prepare(function, prepared));
   const std::shared_ptr<Context> context = stream->context;
+  if (stream->capture) {
+    capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_KERNEL, context, std::move(prepared), {}});
+    return CUDA_SUCCESS;
+  }
   call.wait_for_room(context);
   RETURN_IF_FAILED(context->fault);
   if (context->destroyed)
     return CUDA_ERROR_INVALID_HANDLE;
-  stream->enqueue(call.process.scheduler, std::move(action));
+  stream->enqueue(call.process.scheduler, make_action(std::move(prepared)));
   return CUDA_SUCCESS;
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <utility>
 
+#include "../state/capture.h"
 #include "../state/resolve.h"
 #include "call.h"
 
@@ -17,6 +18,13 @@ CUresult allocate(Context &context, CUdeviceptr *address, size_t bytes, const ch
   context.allocations.insert(made);
   *address = made;
   return CUDA_SUCCESS;
+}
+
+CUresult check_stream(const Process &process, const Stream &stream) {
+  RETURN_IF_FAILED(check_use(process, stream));
+  return stream.capture
+             ? refuse_in_capture(stream, CUDA_ERROR_NOT_SUPPORTED, "the emulated driver's graphs have no memory nodes")
+             : CUDA_SUCCESS;
 }
 
 // A release in stream order. The allocation stops being the context's when the call is made: it can't be freed twice.
@@ -43,6 +51,7 @@ private:
 DRIVER_FUNCTION cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
   Call call("cuMemAlloc", address, bytes);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
   return allocate(*context, address, bytes, "cuMemAlloc");
@@ -52,6 +61,7 @@ DRIVER_FUNCTION cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
   Call call("cuMemFree", address);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   RETURN_IF_FAILED(resolve_current_if_any(call.process));
   if (!address)
     return CUDA_SUCCESS;
@@ -67,6 +77,7 @@ DRIVER_FUNCTION cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream str
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  RETURN_IF_FAILED(check_stream(call.process, *stream));
   return allocate(*stream->context, address, bytes, "cuMemAllocAsync");
 }
 
@@ -75,6 +86,7 @@ DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
+  RETURN_IF_FAILED(check_stream(call.process, *stream));
   if (!address)
     return CUDA_SUCCESS;
   const std::shared_ptr<Context> owner = call.process.owner_of(address);
@@ -116,6 +128,7 @@ DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdevi
 DRIVER_FUNCTION cuMemHostAlloc(void **address, size_t bytes, unsigned int flags) {
   Call call("cuMemHostAlloc", address, bytes, flags);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   constexpr unsigned known = CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP | CU_MEMHOSTALLOC_WRITECOMBINED;
   if (!address || (flags & ~known))
     return CUDA_ERROR_INVALID_VALUE;
@@ -137,6 +150,7 @@ DRIVER_FUNCTION cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
 DRIVER_FUNCTION cuMemFreeHost(void *address) {
   Call call("cuMemFreeHost", address);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   RETURN_IF_FAILED(resolve_current_if_any(call.process));
   if (!address)
     return CUDA_SUCCESS;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "../state/capture.h"
 #include "../state/jit_options.h"
 #include "../state/resolve.h"
 #include "call.h"
@@ -49,6 +50,7 @@ DRIVER_FUNCTION cuModuleLoadDataEx(CUmodule *handle, const void *image, unsigned
 DRIVER_FUNCTION cuModuleUnload(CUmodule handle) {
   Call call("cuModuleUnload", handle);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   std::shared_ptr<Module> module;
   RETURN_IF_FAILED(resolve_module(call.process, handle, module));
   if (module->library)

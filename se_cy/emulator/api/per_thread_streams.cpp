@@ -9,6 +9,14 @@
 
 #include "../state/host_thread.h"
 
+// Forms that cuda.h hides behind a macro of the same name.
+#undef cuStreamGetCaptureInfo
+extern "C" {
+CUresult CUDAAPI cuStreamGetCaptureInfo(CUstream, CUstreamCaptureStatus *, cuuint64_t *);
+CUresult CUDAAPI cuStreamGetCaptureInfo_v2(CUstream, CUstreamCaptureStatus *, cuuint64_t *, CUgraph *,
+                                           const CUgraphNode **, size_t *);
+}
+
 namespace emulator {
 
 namespace {
@@ -38,7 +46,8 @@ void *per_thread_form(void *function) {
   static const auto table =
       forms<cuLaunchKernel, cuLaunchKernelEx, cuLaunchCooperativeKernel, cuStreamSynchronize, cuStreamQuery,
             cuStreamWaitEvent, cuStreamGetCtx, cuStreamGetFlags, cuStreamGetPriority, cuStreamGetId,
-            cuStreamIsCapturing, cuEventRecord, cuMemAllocAsync, cuMemFreeAsync, cuMemcpyHtoD_v2,
+            cuStreamIsCapturing, cuStreamBeginCapture_v2, cuStreamEndCapture, cuStreamGetCaptureInfo,
+            cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v3, cuGraphLaunch, cuGraphUpload, cuEventRecord, cuMemAllocAsync, cuMemFreeAsync, cuMemcpyHtoD_v2,
             cuMemcpyHtoDAsync_v2, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2,
             cuMemcpy, cuMemcpyAsync, cuMemsetD8_v2, cuMemsetD8Async, cuMemsetD16_v2, cuMemsetD16Async,
             cuMemsetD32_v2, cuMemsetD32Async>();

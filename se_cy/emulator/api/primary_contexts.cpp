@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "../state/capture.h"
 #include "../state/resolve.h"
 #include "call.h"
 
@@ -44,6 +45,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) {
 DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   Call call("cuDevicePrimaryCtxRelease", ordinal);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
   PrimaryContext &primary = device->primary();
@@ -55,6 +57,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
 DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
   Call call("cuDevicePrimaryCtxReset", ordinal);
   RETURN_IF_FAILED(call.begin());
+  RETURN_IF_FAILED(check_unsafe(call.process));
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
   return end(call, *device);

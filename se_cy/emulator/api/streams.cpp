@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 
-#include "../state/host_thread.h"
+#include "../state/capture.h"
 #include "../state/resolve.h"
 #include "call.h"
 
@@ -44,6 +44,8 @@ DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
   if (!stream)
     return refuse_handle(call.process.streams, handle);
   RETURN_IF_FAILED(stream->context->fault);
+  if (stream->capture)
+    return refuse_in_capture(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a capturing stream can't be destroyed");
   call.process.streams.erase(handle);
   return CUDA_SUCCESS;
 }
@@ -53,6 +55,7 @@ DRIVER_FUNCTION cuStreamSynchronize(CUstream handle) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  RETURN_IF_FAILED(check_wait(call.process, *stream));
   const std::shared_ptr<Context> context = stream->context;
   if (!stream->idle())
     call.wait({stream->tail});
@@ -64,6 +67,7 @@ DRIVER_FUNCTION cuStreamQuery(CUstream handle) {
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  RETURN_IF_FAILED(check_wait(call.process, *stream));
   if (stream->idle())
     return CUDA_SUCCESS;
   // The answer first and then a step, so that who polls meets "not ready", and gets there.
@@ -78,8 +82,11 @@ DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigne
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, event_handle, event));
+  RETURN_IF_FAILED(check_use(call.process, *stream));
+  if (stream->capture || event->capture)
+    return capture_wait(stream, *event, flags);
   if (!event->complete())
-    stream->enqueue(call.process.scheduler, nullptr, event->recorded);
+    stream->enqueue(call.process.scheduler, nullptr, {event->recorded});
   return CUDA_SUCCESS;
 }
 
@@ -124,25 +131,5 @@ DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
   *id = stream->id;
-  return CUDA_SUCCESS;
-}
-
-DRIVER_FUNCTION cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
-  Call call("cuStreamIsCapturing", handle, status);
-  RETURN_IF_FAILED(call.begin());
-  if (!status)
-    return CUDA_ERROR_INVALID_VALUE;
-  std::shared_ptr<Stream> stream;
-  RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
-  *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return CUDA_SUCCESS;
-}
-
-DRIVER_FUNCTION cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
-  Call call("cuThreadExchangeStreamCaptureMode", mode);
-  RETURN_IF_FAILED(call.begin());
-  if (!mode || *mode < CU_STREAM_CAPTURE_MODE_GLOBAL || *mode > CU_STREAM_CAPTURE_MODE_RELAXED)
-    return CUDA_ERROR_INVALID_VALUE;
-  std::swap(*mode, HostThread::of_caller().capture_mode);
   return CUDA_SUCCESS;
 }

@@ -4,12 +4,15 @@
 
 #include <chrono>
 #include <memory>
+#include <vector>
 
 #include <cuda.h>
 
 #include "work.h"
 
 namespace emulator {
+
+struct Capture;
 
 struct Event {
   using Time = std::chrono::steady_clock::time_point;
@@ -19,6 +22,9 @@ struct Event {
   unsigned flags;
   WorkPointer recorded;          // null before the first record
   std::shared_ptr<Time> reached; // of that record; set when its work is done
+
+  std::shared_ptr<Capture> capture = nullptr; // in which it was last recorded, if it was in one
+  std::vector<CUgraphNode> captured = {};     // what who waits for it there depends on
 
   bool complete() const { return !recorded || recorded->done; }
 };

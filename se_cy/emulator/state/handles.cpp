@@ -14,13 +14,16 @@ const char *name_of(HandleKind kind) {
   case HandleKind::event: return "event";
   case HandleKind::library: return "library";
   case HandleKind::kernel: return "kernel";
+  case HandleKind::graph: return "graph";
+  case HandleKind::graph_node: return "graph node";
+  case HandleKind::graph_exec: return "executable graph";
   }
   return nullptr;
 }
 
 namespace {
 
-std::string with_article(const std::string &name) { return (name == "event" ? "an " : "a ") + name; }
+std::string with_article(const std::string &name) { return (name[0] == 'e' ? "an " : "a ") + name; }
 
 } // namespace
 

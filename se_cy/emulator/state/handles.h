@@ -15,7 +15,18 @@
 
 namespace emulator {
 
-enum class HandleKind : uint64_t { context = 1, module, function, stream, event, library, kernel };
+enum class HandleKind : uint64_t {
+  context = 1,
+  module,
+  function,
+  stream,
+  event,
+  library,
+  kernel,
+  graph,
+  graph_node,
+  graph_exec
+};
 
 // Not a canonical address: a handle used as a pointer traps at once. Positive as a signed number.
 constexpr uint64_t handle_prefix = 0x0cafe00000000000;

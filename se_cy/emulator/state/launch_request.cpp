@@ -72,8 +72,8 @@ CUresult LaunchRequest::check(const Function &function) const {
   return CUDA_SUCCESS;
 }
 
-CUresult LaunchRequest::prepare(const Function &function, std::unique_ptr<Action> &action) const {
-  const Kernel &kernel = *function.kernel;
+CUresult LaunchRequest::prepare(const std::shared_ptr<Function> &function, KernelLaunch &launch) const {
+  const Kernel &kernel = *function->kernel;
   std::vector<uint8_t> arguments(kernel.parameter_bytes);
   if (parameters && extra)
     return CUDA_ERROR_INVALID_VALUE;
@@ -95,11 +95,16 @@ CUresult LaunchRequest::prepare(const Function &function, std::unique_ptr<Action
     for (size_t i = 0; i < kernel.parameters.size(); ++i)
       std::memcpy(arguments.data() + kernel.parameters[i].offset, parameters[i], kernel.parameters[i].size);
   }
-  const Module &module = *function.module;
-  action = std::make_unique<KernelExecution>(Launch{module.program, &kernel, grid, block, dynamic_shared_bytes,
-                                                    std::move(arguments), module.variable_address, cooperative},
-                                             module.context->device.memory());
+  launch = {function, grid, block, dynamic_shared_bytes, cooperative, std::move(arguments)};
   return CUDA_SUCCESS;
+}
+
+std::unique_ptr<Action> make_action(KernelLaunch launch) {
+  const Module &module = *launch.function->module;
+  return std::make_unique<KernelExecution>(Launch{module.program, launch.function->kernel, launch.grid, launch.block,
+                                                  launch.dynamic_shared_bytes, std::move(launch.arguments),
+                                                  module.variable_address, launch.cooperative},
+                                           module.context->device.memory());
 }
 
 } // namespace emulator

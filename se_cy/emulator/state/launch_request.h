@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include <cuda.h>
 
@@ -12,6 +13,19 @@
 #include "work.h"
 
 namespace emulator {
+
+// A launch that passed the checks, with a copy of its arguments.
+struct KernelLaunch {
+  std::shared_ptr<Function> function;
+  Dimensions grid;
+  Dimensions block;
+  uint32_t dynamic_shared_bytes;
+  bool cooperative;
+  std::vector<uint8_t> arguments; // laid out by kernel->parameters
+};
+
+// What a stream will do.
+std::unique_ptr<Action> make_action(KernelLaunch launch);
 
 struct LaunchRequest {
   Dimensions grid;
@@ -22,8 +36,8 @@ struct LaunchRequest {
   bool cooperative;
 
   CUresult check(const Function &function) const;
-  // What the stream will do. The arguments are copied now.
-  CUresult prepare(const Function &function, std::unique_ptr<Action> &action) const;
+  // The arguments are copied now.
+  CUresult prepare(const std::shared_ptr<Function> &function, KernelLaunch &launch) const;
 };
 
 } // namespace emulator

@@ -128,6 +128,7 @@ void Process::unload(const std::shared_ptr<Library> &library) {
 void Process::destroy_context(const std::shared_ptr<Context> &context) {
   const auto belongs = [&](const auto &object) { return object.context == context; };
   scheduler.discard(*context);
+  drop_captures(*this, *context);
   for (const auto &module : modules.select(belongs))
     unload(module);
   for (const auto &stream : streams.select(belongs))
@@ -155,7 +156,8 @@ void Process::reset() {
   progress.stop();
   const std::lock_guard<FairLock> guard(lock);
   CallSite::enter("se_cy_emulator_reset", ledger.all_calls());
-  for (const auto &context : contexts.select([](const Context &) { return true; }))
+  const auto any = [](const auto &) { return true; };
+  for (const auto &context : contexts.select(any))
     destroy_context(context);
   for (const auto &library : libraries.select([](const Library &) { return true; }))
     unload(library);
@@ -164,6 +166,10 @@ void Process::reset() {
     fresh.handle = device->primary().handle;
     device->primary() = fresh;
   }
+  for (const auto &graph : graphs.select(any))
+    destroy_graph(*this, *graph);
+  for (const auto &graph : graph_execs.select(any))
+    graph_execs.erase(graph->handle);
   scheduler.forget();
   ledger.forget();
   recording.stop();

@@ -12,11 +12,13 @@
 
 #include <cuda.h>
 
+#include "capture.h"
 #include "context.h"
 #include "device.h"
 #include "device_table.h"
 #include "event.h"
 #include "gates.h"
+#include "graph.h"
 #include "handles.h"
 #include "host_memory.h"
 #include "ledger.h"
@@ -77,12 +79,17 @@ public:
   HandleTable<CUevent, Event> events{HandleKind::event, HandleReuse::never};
   HandleTable<CUlibrary, Library> libraries{HandleKind::library, HandleReuse::never};
   HandleTable<CUkernel, LibraryKernel> kernels{HandleKind::kernel, HandleReuse::never};
+  HandleTable<CUgraph, Graph> graphs{HandleKind::graph, HandleReuse::never};
+  HandleTable<CUgraphNode, GraphNode> graph_nodes{HandleKind::graph_node, HandleReuse::never};
+  HandleTable<CUgraphExec, GraphExec> graph_execs{HandleKind::graph_exec, HandleReuse::never};
+  std::vector<std::shared_ptr<Capture>> captures; // that are not ended
   HostMemory host_memory;
   Scheduler scheduler;
   Ledger ledger;
   Recording recording;
   std::unordered_map<std::string, uint32_t> claimed_registers; // by kernel
   uint64_t next_stream_id = 1;
+  uint64_t next_capture_id = 1;
 
 private:
   Process();

@@ -19,7 +19,8 @@ constexpr size_t queue_depth = 1024; // a real driver makes the launching thread
 
 void Scheduler::enqueue(const WorkPointer &work) {
   work->position = pending_.insert(pending_.end(), work);
-  ++work->context->pending;
+  if (work->takes_place)
+    ++work->context->pending;
 }
 
 void Scheduler::step(const WorkPointer &work) {
@@ -106,7 +107,8 @@ void Scheduler::complete(const WorkPointer &work) {
   const WorkPointer keep = work;
   keep->done = true;
   keep->context->blocking_tails.erase(keep);
-  --keep->context->pending;
+  if (keep->takes_place)
+    --keep->context->pending;
   keep->predecessors.clear();
   keep->action.reset();
   keep->context.reset();

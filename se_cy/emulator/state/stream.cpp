@@ -8,7 +8,8 @@
 
 namespace emulator {
 
-WorkPointer Stream::enqueue(Scheduler &scheduler, std::unique_ptr<Action> action, const WorkPointer &after) {
+WorkPointer Stream::enqueue(Scheduler &scheduler, std::unique_ptr<Action> action,
+                            const std::vector<WorkPointer> &after) {
   auto work = std::make_shared<Work>();
   work->context = context;
   work->action = std::move(action);
@@ -17,7 +18,8 @@ WorkPointer Stream::enqueue(Scheduler &scheduler, std::unique_ptr<Action> action
       work->predecessors.push_back(before);
   };
   wait_for(tail);
-  wait_for(after);
+  for (const WorkPointer &before : after)
+    wait_for(before);
   if (legacy) {
     for (const WorkPointer &before : context->blocking_tails)
       wait_for(before);

@@ -12,6 +12,7 @@
 
 namespace emulator {
 
+struct Capture;
 class Scheduler;
 
 struct Stream {
@@ -24,10 +25,15 @@ struct Stream {
 
   WorkPointer tail = nullptr; // the last work given to it; null or done when the stream is idle
 
+  std::shared_ptr<Capture> capture = nullptr; // null unless the stream is capturing
+  std::vector<CUgraphNode> capture_tail = {}; // what its next node depends on
+  std::vector<CUgraphEdgeData> capture_edges = {}; // of the tail, for who asks
+
   bool idle() const { return !tail || tail->done; }
 
   // Adds work behind what is in the stream, behind what the legacy stream's rules ask for, and behind after.
-  WorkPointer enqueue(Scheduler &scheduler, std::unique_ptr<Action> action, const WorkPointer &after = nullptr);
+  WorkPointer enqueue(Scheduler &scheduler, std::unique_ptr<Action> action,
+                      const std::vector<WorkPointer> &after = {});
 };
 
 } // namespace emulator

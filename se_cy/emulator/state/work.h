@@ -29,6 +29,7 @@ struct Work {
   std::vector<std::shared_ptr<Work>> predecessors;
   bool done = false;
   uint64_t slices = 0; // that a wait has given it
+  bool takes_place = true; // in its context's queue, which is full at some number
   std::list<std::shared_ptr<Work>>::iterator position; // in Scheduler::pending_ until done
 };
 
