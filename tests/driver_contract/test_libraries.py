@@ -37,7 +37,7 @@ def test_library_needs_no_context():
     ok(driver.cuInit(0))
     library = ok(load_library())
     assert ok(driver.cuKernelGetName(get_kernel(library, "put"))) == b"put"
-    assert ok(driver.cuKernelGetParamInfo(get_kernel(library, "take_mixed"), 1)) == (24, 8)
+    assert answer(driver.cuKernelGetParamInfo(get_kernel(library, "take_mixed"), 1)) == "INVALID_CONTEXT"
     ok(driver.cuLibraryUnload(library))
 
 
@@ -114,8 +114,11 @@ def test_limits_are_the_functions(library):
     (PTX.replace(b"mov.u32", b"mvv.u32", 1), "INVALID_PTX"),
     (PTX.replace(b".version 9.0", b".version 9.9", 1), "UNSUPPORTED_PTX_VERSION"),
 ])
-def test_images_are_judged_as_a_modules(context, image, status):
-    assert answer(load_library(image)) == status
+def test_images_are_judged_when_something_is_asked_of_them(context, image, status):
+    library = ok(load_library(image))
+    assert answer(driver.cuLibraryGetKernel(library, b"put")) == status
+    assert answer(driver.cuLibraryGetModule(library)) == status
+    ok(driver.cuLibraryUnload(library))
     assert answer(driver.cuModuleLoadData(image)) == status
 
 
@@ -171,7 +174,9 @@ def test_refused_libraries_leave_nothing(context):
     from se_cy import emulator
 
     before = emulator.live()
-    assert answer(load_library(b"hello" + bytes(64))) == "INVALID_IMAGE"
+    library = ok(load_library(b"hello" + bytes(64)))
+    assert answer(driver.cuLibraryGetKernel(library, b"put")) == "INVALID_IMAGE"
+    ok(driver.cuLibraryUnload(library))
     assert emulator.live() == before
 
 

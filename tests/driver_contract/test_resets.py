@@ -44,19 +44,46 @@ def test_destroyed_context_can_be_made_current_again():
     assert answer(driver.cuCtxSynchronize()) == "CONTEXT_IS_DESTROYED"
 
 
-@in_own_process
-def test_handles_of_the_context_before_are_refused():
+def old_handles():
+    """A module, its function and a stream, after a reset and with the next context current."""
     start()
     module = load()
     nothing = get(module, "nothing")
     stream = ok(driver.cuStreamCreate(NON_BLOCKING))
     ok(driver.cuDevicePrimaryCtxReset(0))
     start()
+    return module, nothing, stream
+
+
+# A process for each: in one process the H200's driver crashed at a later one of them.
+@in_own_process
+def test_launch_of_a_function_of_the_context_before_is_refused():
+    _, nothing, _ = old_handles()
     assert answer(launch(nothing)) == "INVALID_HANDLE"
+
+
+@in_own_process
+def test_unload_of_a_module_of_the_context_before_is_refused():
+    module, _, _ = old_handles()
     assert answer(driver.cuModuleUnload(module)) == "INVALID_HANDLE"
+
+
+@in_own_process
+def test_look_up_in_a_module_of_the_context_before_is_refused():
+    module, _, _ = old_handles()
     assert answer(driver.cuModuleGetFunction(module, b"nothing")) == "INVALID_HANDLE"
+
+
+@in_own_process
+def test_parameters_of_a_function_of_the_context_before_are_refused():
+    _, nothing, _ = old_handles()
     assert answer(driver.cuFuncGetParamInfo(nothing, 0)) == "INVALID_HANDLE"
-    # The H200 answered one or the other.
+
+
+@in_own_process
+def test_query_of_a_stream_of_the_context_before_is_refused():
+    _, _, stream = old_handles()
+    # An H200 answered one or the other.
     assert answer(driver.cuStreamQuery(stream)) in ("INVALID_HANDLE", "CONTEXT_IS_DESTROYED")
 
 

@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What waits for running kernels and what does not."""
+"""What waits for running kernels and what does not.
+
+Not asked: cuModuleLoadData and cuMemFree, which on one H200 waited in one program and not in another.
+"""
 
 import ctypes
 import threading
 import time
-from pathlib import Path
 
 import pytest
 from cuda.bindings import driver
 from helpers.driver_api import answer, ok
-from helpers.kernels import PTX, SPIN_NS, WAITED_NS, get, launch, load, put, spin
+from helpers.kernels import SPIN_NS, WAITED_NS, get, launch, load, put, spin
 
 
 @pytest.fixture
@@ -26,17 +28,6 @@ def page_locked(context):
     word.value = 0
     yield word
     ok(driver.cuMemFreeHost(address))
-
-
-@pytest.fixture
-def machine_code(context, driver_option):
-    """kernels.cu as the driver loads it without compiling; the emulated driver takes PTX for that."""
-    if driver_option == "emulator":
-        return PTX
-    major = ok(driver.cuDeviceGetAttribute(driver.CUdevice_attribute.CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 0))
-    if major != 9:
-        pytest.skip("the cubin is for 9.0")
-    return (Path(__file__).parent / "kernels_sm90.cubin").read_bytes()
 
 
 def elapsed(function):
@@ -81,15 +72,9 @@ def test_look_up_first_launch_and_allocation_do_not_wait(module, stream, other):
     later = load()
     ok(spin(module, stream, 5 * SPIN_NS))
     ok(launch(get(later, "nothing"), stream=other))
-    ok(driver.cuMemFree(ok(driver.cuMemAlloc(1 << 20))))
+    memory = ok(driver.cuMemAlloc(1 << 20))
     assert answer(driver.cuStreamQuery(stream)) == "NOT_READY"
-    ok(driver.cuModuleUnload(later))
-
-
-def test_loading_machine_code_does_not_wait(module, stream, machine_code):
-    ok(spin(module, stream, 5 * SPIN_NS))
-    later = ok(driver.cuModuleLoadData(machine_code))
-    assert answer(driver.cuStreamQuery(stream)) == "NOT_READY"
+    ok(driver.cuMemFree(memory))
     ok(driver.cuModuleUnload(later))
 
 
@@ -105,7 +90,8 @@ def test_other_threads_calls_do_not_wait_for_a_waiting_thread(module, stream, ot
     waiter.start()
     time.sleep(0.02)
     ok(launch(get(module, "nothing"), stream=other))
-    ok(driver.cuMemFree(ok(driver.cuMemAlloc(1 << 20))))
+    memory = ok(driver.cuMemAlloc(1 << 20))
     was_done = done.is_set()
     waiter.join()
+    ok(driver.cuMemFree(memory))
     assert not was_done and done.is_set()

@@ -81,9 +81,10 @@ DRIVER_FUNCTION cuLibraryLoadData(CUlibrary *handle, const void *image, CUjit_op
   const Compilation &told = compilations.at(first);
   jit.write_error(loads ? "" : told.log);
   jit.write_info("");
+  const std::shared_ptr<Library> library = make_library(call.process, compilations);
   if (!loads)
-    return told.status;
-  *handle = make_library(call.process, compilations)->handle;
+    library->refusal = told.status;
+  *handle = library->handle;
   return CUDA_SUCCESS;
 }
 
@@ -114,6 +115,7 @@ DRIVER_FUNCTION cuLibraryGetKernel(CUkernel *kernel, CUlibrary handle, const cha
     return CUDA_ERROR_INVALID_VALUE;
   std::shared_ptr<Library> library;
   RETURN_IF_FAILED(resolve_library(call.process, handle, library));
+  RETURN_IF_FAILED(library->refusal);
   for (const CUkernel candidate : library->kernels) {
     if (call.process.kernels.find(candidate)->name != name)
       continue;
@@ -152,6 +154,7 @@ DRIVER_FUNCTION cuLibraryGetModule(CUmodule *module, CUlibrary handle) {
     return CUDA_ERROR_INVALID_VALUE;
   std::shared_ptr<Library> library;
   RETURN_IF_FAILED(resolve_library(call.process, handle, library));
+  RETURN_IF_FAILED(library->refusal);
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
   std::shared_ptr<Module> found;
@@ -191,6 +194,8 @@ DRIVER_FUNCTION cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offs
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<LibraryKernel> kernel;
   RETURN_IF_FAILED(resolve_kernel(call.process, handle, kernel));
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_current(call.process, context));
   const auto &parameters = kernel->kernel->parameters;
   if (!offset || index >= parameters.size())
     return CUDA_ERROR_INVALID_VALUE;

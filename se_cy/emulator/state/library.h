@@ -19,6 +19,7 @@ class Process;
 
 struct Library {
   CUlibrary handle;
+  CUresult refusal = CUDA_SUCCESS; // of an image that runs on no device: told when something is asked of it
   std::map<int, std::shared_ptr<const Program>> programs; // by compute capability
   std::vector<CUkernel> kernels;
   std::unordered_map<uint64_t, CUmodule> modules; // by context id; those of destroyed contexts are dead
