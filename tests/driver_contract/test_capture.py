@@ -98,7 +98,7 @@ def streams(context):
     ok(driver.cuThreadExchangeStreamCaptureMode(GLOBAL))
     for stream in streams:
         if ok(driver.cuStreamIsCapturing(stream)) != NONE:
-            driver.cuStreamEndCapture(stream)
+            end(stream)
     for stream in streams:
         ok(driver.cuStreamDestroy(stream))
 
@@ -333,7 +333,7 @@ def test_capture_mode_belongs_to_the_thread(context):
 def test_other_thread_can_not_end_a_capture(context, stream, mode):
     begin(stream, mode)
     assert answer(in_thread(context, driver.cuStreamEndCapture, stream)) == "STREAM_CAPTURE_WRONG_THREAD"
-    driver.cuStreamEndCapture(stream)
+    ok(driver.cuGraphDestroy(ok(driver.cuStreamEndCapture(stream))))
     assert ok(driver.cuStreamIsCapturing(stream)) == NONE
 
 
@@ -432,7 +432,7 @@ def test_event_of_a_capture_can_not_be_queried(stream, event):
     begin(stream, RELAXED)
     ok(driver.cuEventRecord(event, stream))
     assert answer(driver.cuEventQuery(event)) == "CAPTURED_EVENT"
-    driver.cuStreamEndCapture(stream)
+    end(stream)
 
 
 def test_only_the_origin_can_end_the_capture(kernel, stream, other, event):
@@ -440,7 +440,7 @@ def test_only_the_origin_can_end_the_capture(kernel, stream, other, event):
     ok(driver.cuEventRecord(event, stream))
     ok(driver.cuStreamWaitEvent(other, event, 0))
     assert answer(driver.cuStreamEndCapture(other)) == "STREAM_CAPTURE_UNMATCHED"
-    driver.cuStreamEndCapture(stream)
+    end(stream)
     assert ok(driver.cuStreamIsCapturing(other)) == NONE
 
 
@@ -458,7 +458,7 @@ def test_invalid_launch_is_refused_in_a_capture(kernel, stream):
     begin(stream)
     function = kernel("nothing")
     assert answer(driver.cuLaunchKernel(function, 1, 1, 1, 1025, 1, 1, 0, stream, 0, 0)) == "INVALID_VALUE"
-    driver.cuStreamEndCapture(stream)
+    ok(driver.cuGraphDestroy(ok(driver.cuStreamEndCapture(stream))))
 
 
 @pytest.mark.emulator

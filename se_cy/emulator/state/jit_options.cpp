@@ -24,7 +24,10 @@ CUresult JitOptions::read(unsigned count, CUjit_option *options, void **values) 
   if (count && (!options || !values))
     return CUDA_ERROR_INVALID_VALUE;
   for (unsigned i = 0; i < count; ++i) {
-    switch (options[i]) {
+    // A number that is no option must not be read as one.
+    int option;
+    std::memcpy(&option, &options[i], sizeof option);
+    switch (option) {
     case CU_JIT_ERROR_LOG_BUFFER:
       error_.buffer = static_cast<char *>(values[i]);
       break;
@@ -38,7 +41,7 @@ CUresult JitOptions::read(unsigned count, CUjit_option *options, void **values) 
       info_.size = &values[i];
       break;
     default:
-      if (options[i] < 0 || options[i] >= CU_JIT_NUM_OPTIONS)
+      if (option < 0 || option >= CU_JIT_NUM_OPTIONS)
         return CUDA_ERROR_INVALID_VALUE;
     }
   }
