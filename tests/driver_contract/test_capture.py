@@ -98,7 +98,7 @@ def streams(context):
     ok(driver.cuThreadExchangeStreamCaptureMode(GLOBAL))
     for stream in streams:
         if ok(driver.cuStreamIsCapturing(stream)) != NONE:
-            end(stream)
+            driver.cuStreamEndCapture(stream)
     for stream in streams:
         ok(driver.cuStreamDestroy(stream))
 
@@ -432,7 +432,7 @@ def test_event_of_a_capture_can_not_be_queried(stream, event):
     begin(stream, RELAXED)
     ok(driver.cuEventRecord(event, stream))
     assert answer(driver.cuEventQuery(event)) == "CAPTURED_EVENT"
-    end(stream)
+    driver.cuStreamEndCapture(stream)
 
 
 def test_only_the_origin_can_end_the_capture(kernel, stream, other, event):
@@ -440,7 +440,7 @@ def test_only_the_origin_can_end_the_capture(kernel, stream, other, event):
     ok(driver.cuEventRecord(event, stream))
     ok(driver.cuStreamWaitEvent(other, event, 0))
     assert answer(driver.cuStreamEndCapture(other)) == "STREAM_CAPTURE_UNMATCHED"
-    end(stream)
+    driver.cuStreamEndCapture(stream)
     assert ok(driver.cuStreamIsCapturing(other)) == NONE
 
 
