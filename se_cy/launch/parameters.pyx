@@ -138,8 +138,11 @@ cdef int _copy_sizes(CUfunction cu_function, Parameter **layout, unsigned int *c
         # Under lazy loading this may load the function.
         call[0] = "cuFuncGetParamInfo"
         status = cydriver.cuFuncGetParamInfo(cu_function, count[0], &offset, &nbytes)
-        if status == CUresult.CUDA_ERROR_INVALID_VALUE:
-            return CUresult.CUDA_SUCCESS  # past the last
+        if status == CUresult.CUDA_ERROR_INVALID_VALUE:  # past the last
+            longer = <Parameter *>realloc(layout[0], max(count[0], 1) * sizeof(Parameter))
+            if longer != NULL:
+                layout[0] = longer
+            return CUresult.CUDA_SUCCESS
         if status != CUresult.CUDA_SUCCESS:
             return status
         longer = &layout[0][count[0]]
