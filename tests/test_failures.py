@@ -121,13 +121,14 @@ def current_context():
 
 
 @pytest.fixture
-def state(device, arguments_ptx):
+def state(device, emulator, arguments_ptx):
     device.synchronize()
     state = {"spec": se_cy.KernelLoaderSpec("double_it").add_ptx(arguments_ptx), "stream": device.create_stream(),
              "memory": device.allocate(4, np.int32), "code": se_cy.Code(PTX)}
     yield state
     while current_context():
         driver.cuCtxPopCurrent()
+    emulator.reset()  # frees what a failed cuMemFree has left: it is not tried again
 
 
 @pytest.mark.parametrize("path", PATHS, ids=lambda path: path.__name__)

@@ -255,6 +255,7 @@ def test_interrupt_while_waiting_for_the_load_of_another_thread():
         import se_cy
         from se_cy import emulator
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job
         ptx = ".version 7.0\\n.target sm_52\\n.address_size 64\\n.visible .entry k() { ret; }\\n"
         spec = se_cy.KernelLoaderSpec("k").add_ptx(ptx)
         device = se_cy.Device(0)
@@ -285,6 +286,7 @@ def test_interrupt_while_waiting_to_unload_leaves_the_unload_for_later():
         import se_cy
         from se_cy import emulator
 
+        signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in a background job
         device = se_cy.Device(0)
         module = device.load(".version 7.0\\n.target sm_52\\n.address_size 64\\n.visible .entry k() { ret; }\\n")
         pins, pinned, leave = [], threading.Event(), threading.Event()
