@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""se_cy while a stream is captured: launches become nodes of the graph, and nothing it does by itself ends a capture."""
+"""se_cy while a stream is captured: launches become nodes of the graph; what it does by itself ends no capture."""
 
 import gc
 
