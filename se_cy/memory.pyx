@@ -12,7 +12,7 @@ from cuda.bindings cimport cydriver
 from cuda.bindings.cydriver cimport CUdeviceptr, CUresult, CUstream, CUstreamCaptureStatus
 from libc.stdint cimport uint64_t
 
-from se_cy.driver.context cimport PrimaryContext, enter, leave
+from se_cy.driver.context cimport CaptureGuard, PrimaryContext, begin_capture_guard, end_capture_guard, enter, leave
 from se_cy.driver.guards cimport guard, may_release
 from se_cy.driver.status cimport check, forget_fault
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
@@ -224,10 +224,11 @@ cdef int _release(DeviceMemory memory) except -1:
     cdef uint64_t pointer = memory.pointer
     memory.pointer = 0
     try:
-        if memory.stream is not None and not memory.stream.is_closed and _free_in_order(memory, pointer):
+        if memory.stream is not None and not memory.stream.is_closed and _free_in_order(memory, &pointer):
             return 0
     except CudaError:
-        context.to_free.append((pointer, memory.incarnation, memory.nbytes))
+        if pointer:
+            context.to_free.append((pointer, memory.incarnation, memory.nbytes))
         raise
     # Which streams have work that uses it is not known, and the driver's cuMemFree does not wait for any.
     context.to_free.append((pointer, memory.incarnation, memory.nbytes))
@@ -235,8 +236,9 @@ cdef int _release(DeviceMemory memory) except -1:
     return 0
 
 
-cdef bint _free_in_order(DeviceMemory memory, uint64_t pointer) except -1:
-    """Free the memory in its stream's order; False if the stream can't take that now."""
+cdef bint _free_in_order(DeviceMemory memory, uint64_t *pointer) except -1:
+    """Free the memory in its stream's order; False if the stream can't take that now. Freed, the pointer is 0."""
+    cdef CaptureGuard guarded
     cdef CUstreamCaptureStatus capture = CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE
     cdef CUstream cu_stream = <CUstream>memory.stream.cu_stream
     cdef CUresult status
@@ -248,8 +250,12 @@ cdef bint _free_in_order(DeviceMemory memory, uint64_t pointer) except -1:
         return False
     # An explicit stream needs no current context (measured).
     with nogil:
-        status = cydriver.cuMemFreeAsync(<CUdeviceptr>pointer, cu_stream)
+        begin_capture_guard(&guarded)
+        status = cydriver.cuMemFreeAsync(<CUdeviceptr>pointer[0], cu_stream)
+        end_capture_guard(&guarded)
     check(status, "cuMemFreeAsync")
+    pointer[0] = 0
+    check(<CUresult>guarded.status, "cuThreadExchangeStreamCaptureMode")
     return True
 
 

@@ -54,11 +54,14 @@ class Graph:
         return ok(driver.cuGraphGetNodes(self.graph, 0))[1]
 
     def run(self):
+        ok(driver.cuCtxPushCurrent(ok(driver.cuDevicePrimaryCtxRetain(0))))
         executable = ok(driver.cuGraphInstantiate(self.graph, 0))
         ok(driver.cuGraphLaunch(executable, self.stream))
         ok(driver.cuStreamSynchronize(self.stream))
         ok(driver.cuGraphExecDestroy(executable))
         ok(driver.cuGraphDestroy(self.graph))
+        ok(driver.cuCtxPopCurrent())
+        ok(driver.cuDevicePrimaryCtxRelease(0))
 
 
 @every_mode
@@ -85,11 +88,13 @@ def test_launch_is_captured(device, spec, stream, memory, mode, is_warm):
 @every_mode
 def test_what_is_dropped_meanwhile_leaves_the_capture_valid(device, spec, stream, memory, arguments_ptx, mode):
     kernel = device.create_kernel(spec)
+    other = device.create_stream()
     held = [device.load(arguments_ptx, shared=False), device.allocate(4, np.int32),
-            device.allocate(4, np.int32, stream=stream), device.create_stream()]
+            device.allocate(4, np.int32, stream=stream), device.allocate(4, np.int32, stream=other)]
     stream.synchronize()
     with Graph(stream, mode) as graph:
         held.clear()
+        other = None
         gc.collect()
         kernel[1, 4, stream](memory)
     assert graph.nodes() == 1

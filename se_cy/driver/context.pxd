@@ -44,7 +44,7 @@ cdef int enter_raw(PrimaryContext context, int *entered, const char **call) exce
 cdef int leave_raw(int entered, const char **call) except -1 nogil
 
 
-# cuMemFree and cuModuleUnload invalidate a stream capture of this thread, and of others in GLOBAL mode, unless they run
+# cuMemFree, cuMemFreeAsync and cuModuleUnload invalidate a stream capture of this thread, and of others in GLOBAL mode, unless they run
 # between these two, in capture mode RELAXED. A failed exchange is left in `status`, and the call is made all the same.
 cdef struct CaptureGuard:
     int mode

@@ -244,9 +244,79 @@ def test_calls_that_a_capture_survives(module, stream, other, mode):
     ok(driver.cuModuleUnload(loaded))
 
 
+@every_mode
+def test_waiting_calls_on_the_legacy_stream_are_free_during_the_capture_of_a_non_blocking_one(memory, stream, mode):
+    host = np.zeros(16, np.uint8)
+    begin(stream, mode)
+    ok(driver.cuMemcpyHtoD(memory, host, 16))
+    ok(driver.cuMemcpyDtoH(host, memory, 16))
+    ok(driver.cuMemcpyDtoD(memory, int(memory) + 16, 16))
+    ok(driver.cuMemsetD8(memory, 0, 16))
+    assert end_and_count(stream) == 0
+
+
+@every_mode
+def test_asynchronous_copies_on_other_streams_are_free_during_a_capture(memory, stream, other, blocking, mode):
+    host = np.zeros(16, np.uint8)
+    begin(stream, mode)
+    ok(driver.cuMemcpyHtoDAsync(memory, host, 16, other))
+    ok(driver.cuMemcpyDtoHAsync(host, memory, 16, other))
+    ok(driver.cuMemcpyHtoDAsync(memory, host, 16, blocking))
+    assert end_and_count(stream) == 0
+
+
+@every_mode
+def test_questions_that_a_capture_survives(memory, stream, other, event, mode):
+    ok(driver.cuEventRecord(event, other))
+    begin(stream, mode)
+    ok(driver.cuStreamGetPriority(stream))
+    ok(driver.cuStreamGetCtx(stream))
+    ok(driver.cuMemGetInfo())
+    ok(driver.cuPointerGetAttribute(driver.CUpointer_attribute.CU_POINTER_ATTRIBUTE_CONTEXT, memory))
+    ok(driver.cuDevicePrimaryCtxRetain(0))
+    ok(driver.cuDevicePrimaryCtxRelease(0))
+    ok(driver.cuStreamDestroy(ok(driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))))
+    assert answer(driver.cuStreamBeginCapture(stream, mode)) == "ILLEGAL_STATE"
+    assert end_and_count(stream) == 0
+
+
+@every_mode
+def test_event_of_a_capture_has_no_time(stream, other, event, mode):
+    before = ok(driver.cuEventCreate(0))
+    ok(driver.cuEventRecord(before, other))
+    ok(driver.cuStreamSynchronize(other))
+    begin(stream, mode)
+    ok(driver.cuEventRecord(event, stream))
+    assert answer(driver.cuEventElapsedTime(before, event)) == "CAPTURED_EVENT"
+    assert end_and_count(stream) == 0
+    ok(driver.cuEventDestroy(before))
+
+
+@every_mode
+@pytest.mark.parametrize("ask", [driver.cuStreamGetFlags, driver.cuStreamGetId], ids=["flags", "id"])
+def test_flags_and_id_of_a_capturing_stream_can_not_be_asked(stream, ask, mode):
+    begin(stream, mode)
+    assert answer(ask(stream)) == "STREAM_CAPTURE_UNSUPPORTED"
+    assert end(stream) == "STREAM_CAPTURE_INVALIDATED"
+
+
+@every_mode
+def test_destroying_the_stream_ends_its_capture(context, stream, mode):
+    capturing = ok(driver.cuStreamCreate(driver.CUstream_flags.CU_STREAM_NON_BLOCKING))
+    begin(capturing, mode)
+    ok(driver.cuStreamDestroy(capturing))
+    ok(driver.cuMemFree(ok(driver.cuMemAlloc(64))))
+    ok(driver.cuStreamSynchronize(stream))
+    ok(driver.cuCtxSynchronize())
+
+
 UNSAFE = {
     "unload": lambda stream, other, spare: driver.cuModuleUnload(spare[driver.cuModuleUnload]),
     "allocate": lambda stream, other, spare: driver.cuMemAlloc(64),
+    "allocate_on_other": lambda stream, other, spare: driver.cuMemAllocAsync(64, other),
+    "allocate_on_host": lambda stream, other, spare: driver.cuMemHostAlloc(64, 0),
+    "free_on_other": lambda stream, other, spare: driver.cuMemFreeAsync(spare[driver.cuMemFree], other),
+    "query_other": lambda stream, other, spare: driver.cuStreamQuery(other),
     "free": lambda stream, other, spare: driver.cuMemFree(spare[driver.cuMemFree]),
     "synchronize_other": lambda stream, other, spare: driver.cuStreamSynchronize(other),
 }
@@ -330,11 +400,11 @@ def test_capture_mode_belongs_to_the_thread(context):
 
 
 @strict
-def test_other_thread_can_not_end_a_capture(context, stream, mode):
+def test_other_thread_ends_a_capture_without_a_graph(context, stream, mode):
     begin(stream, mode)
     assert answer(in_thread(context, driver.cuStreamEndCapture, stream)) == "STREAM_CAPTURE_WRONG_THREAD"
-    ok(driver.cuGraphDestroy(ok(driver.cuStreamEndCapture(stream))))
     assert ok(driver.cuStreamIsCapturing(stream)) == NONE
+    assert answer(driver.cuStreamEndCapture(stream)) == "ILLEGAL_STATE"
 
 
 def test_other_thread_can_end_a_relaxed_capture(kernel, context, stream):
@@ -454,11 +524,11 @@ def test_arguments_are_copied_when_the_launch_is_captured(kernel, memory, stream
     assert read(memory) == 6
 
 
-def test_invalid_launch_is_refused_in_a_capture(kernel, stream):
+def test_invalid_launch_invalidates_the_capture(kernel, stream):
     begin(stream)
     function = kernel("nothing")
     assert answer(driver.cuLaunchKernel(function, 1, 1, 1, 1025, 1, 1, 0, stream, 0, 0)) == "INVALID_VALUE"
-    ok(driver.cuGraphDestroy(ok(driver.cuStreamEndCapture(stream))))
+    assert end(stream) == "STREAM_CAPTURE_INVALIDATED"
 
 
 @pytest.mark.emulator
@@ -492,3 +562,31 @@ def test_reset_ends_captures(control):
     assert emulator.live("graphs") == 0
     ok(driver.cuCtxSetCurrent(ok(driver.cuDevicePrimaryCtxRetain(0))))
     ok(driver.cuMemFree(ok(driver.cuMemAlloc(64))))
+
+
+@strict
+def test_graph_can_not_become_executable_during_a_capture(stream, mode):
+    graph = ok(driver.cuGraphCreate(0))
+    begin(stream, mode)
+    assert answer(driver.cuGraphInstantiate(graph, 0)) == "STREAM_CAPTURE_UNSUPPORTED"
+    assert end(stream) == "STREAM_CAPTURE_INVALIDATED"
+    ok(driver.cuGraphDestroy(graph))
+
+
+def test_graph_needs_a_context_to_become_executable(context):
+    graph = ok(driver.cuGraphCreate(0))
+    ok(driver.cuCtxPopCurrent())
+    try:
+        assert answer(driver.cuGraphInstantiate(graph, 0)) == "INVALID_CONTEXT"
+    finally:
+        ok(driver.cuCtxPushCurrent(context))
+        ok(driver.cuGraphDestroy(graph))
+
+
+@pytest.mark.emulator
+def test_thread_does_not_inherit_the_capture_of_one_that_has_ended(control):
+    ok(driver.cuInit(0))
+    context = ok(driver.cuDevicePrimaryCtxRetain(0))
+    per_thread = driver.CUstream(driver.CU_STREAM_PER_THREAD)
+    in_thread(context, begin, per_thread, RELAXED)
+    assert ok(in_thread(context, driver.cuStreamIsCapturing, per_thread)) == NONE

@@ -13,13 +13,12 @@ namespace {
 
 enum class Waiting { no, yes };
 
-// What the forms without a stream give for one: they use the legacy stream, and are unsafe during a capture.
+// What the forms without a stream give for one: they use the legacy stream.
 constexpr std::nullopt_t no_stream = std::nullopt;
 
 CUresult resolve(Process &process, std::optional<CUstream> handle, std::shared_ptr<Stream> &stream) {
   RETURN_IF_FAILED(resolve_stream(process, handle.value_or(nullptr), stream));
-  RETURN_IF_FAILED(check_use(process, *stream));
-  return handle ? CUDA_SUCCESS : check_unsafe(process);
+  return check_use(process, *stream);
 }
 
 uint64_t address_of(const void *pointer) { return reinterpret_cast<uint64_t>(pointer); }

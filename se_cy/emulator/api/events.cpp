@@ -84,7 +84,7 @@ DRIVER_FUNCTION cuEventElapsedTime_v2(float *milliseconds, CUevent start_handle,
   RETURN_IF_FAILED(resolve_event(call.process, end_handle, end));
   for (const auto &event : {start, end})
     if (event->capture)
-      RETURN_IF_FAILED(check_wait(call.process, *event));
+      return refuse(CUDA_ERROR_CAPTURED_EVENT, "the event was last recorded in a capture");
   if (!start->recorded || !end->recorded || ((start->flags | end->flags) & CU_EVENT_DISABLE_TIMING))
     return CUDA_ERROR_INVALID_HANDLE;
   if (!start->complete() || !end->complete())

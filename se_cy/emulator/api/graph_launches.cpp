@@ -48,6 +48,9 @@ DRIVER_FUNCTION cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph_h
     return CUDA_ERROR_INVALID_VALUE;
   if (graph->capturing)
     return refuse(CUDA_ERROR_INVALID_VALUE, "the graph belongs to a capture until that ends");
+  std::shared_ptr<Context> context;
+  RETURN_IF_FAILED(resolve_current(call.process, context));
+  RETURN_IF_FAILED(check_unsafe(call.process));
   *handle = instantiate(call.process, *graph)->handle;
   return CUDA_SUCCESS;
 }

@@ -30,9 +30,12 @@ CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, 
   if (!function->kernel->unsupported.empty())
     call.process.scheduler.explain("kernel " + function->kernel->name + " can't run here: " +
                                    function->kernel->unsupported);
-  RETURN_IF_FAILED(request.check(*function));
   KernelLaunch prepared;
-  RETURN_IF_FAILED(request.prepare(function, prepared));
+  CUresult refused = request.check(*function);
+  if (refused == CUDA_SUCCESS)
+    refused = request.prepare(function, prepared);
+  if (refused != CUDA_SUCCESS)
+    return stream->capture ? refuse_in_capture(*stream, refused, "the launch is not valid") : refused;
   const std::shared_ptr<Context> context = stream->context;
   if (stream->capture) {
     capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_KERNEL, context, std::move(prepared), {}});

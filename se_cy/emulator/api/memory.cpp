@@ -78,6 +78,7 @@ DRIVER_FUNCTION cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream str
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   RETURN_IF_FAILED(check_stream(call.process, *stream));
+  RETURN_IF_FAILED(check_unsafe(call.process));
   return allocate(*stream->context, address, bytes, "cuMemAllocAsync");
 }
 
@@ -87,6 +88,7 @@ DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   RETURN_IF_FAILED(check_stream(call.process, *stream));
+  RETURN_IF_FAILED(check_unsafe(call.process));
   if (!address)
     return CUDA_SUCCESS;
   const std::shared_ptr<Context> owner = call.process.owner_of(address);

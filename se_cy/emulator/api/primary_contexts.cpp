@@ -45,12 +45,13 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) {
 DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   Call call("cuDevicePrimaryCtxRelease", ordinal);
   RETURN_IF_FAILED(call.begin());
-  RETURN_IF_FAILED(check_unsafe(call.process));
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
   PrimaryContext &primary = device->primary();
   if (!primary.retained)
     return CUDA_ERROR_INVALID_CONTEXT;
+  if (primary.retained == 1)
+    RETURN_IF_FAILED(check_unsafe(call.process));
   return --primary.retained ? CUDA_SUCCESS : end(call, *device);
 }
 

@@ -45,7 +45,7 @@ DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
     return refuse_handle(call.process.streams, handle);
   RETURN_IF_FAILED(stream->context->fault);
   if (stream->capture)
-    return refuse_in_capture(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "a capturing stream can't be destroyed");
+    leave_capture(call.process, stream);
   call.process.streams.erase(handle);
   return CUDA_SUCCESS;
 }
@@ -108,6 +108,8 @@ DRIVER_FUNCTION cuStreamGetFlags(CUstream handle, unsigned int *flags) {
     return CUDA_ERROR_INVALID_VALUE;
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  if (stream->capture)
+    return refuse_in_capture(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
   *flags = stream->flags;
   return CUDA_SUCCESS;
 }
@@ -130,6 +132,8 @@ DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) {
     return CUDA_ERROR_INVALID_VALUE;
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
+  if (stream->capture)
+    return refuse_in_capture(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
   *id = stream->id;
   return CUDA_SUCCESS;
 }

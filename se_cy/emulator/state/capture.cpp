@@ -92,7 +92,7 @@ CUresult begin_capture(Process &process, const std::shared_ptr<Stream> &stream, 
     return refuse(CUDA_ERROR_ILLEGAL_STATE, "the stream is capturing already");
   const auto graph = create_graph(process);
   graph->capturing = true;
-  stream->capture.reset(new Capture{process.next_capture_id++, mode, std::this_thread::get_id(), graph, stream,
+  stream->capture.reset(new Capture{process.next_capture_id++, mode, HostThread::number_of_caller(), graph, stream,
                                     {stream}, CallSite::current()});
   process.captures.push_back(stream->capture);
   return CUDA_SUCCESS;
@@ -105,11 +105,11 @@ CUresult end_capture(Process &process, const std::shared_ptr<Stream> &stream, CU
     return refuse(CUDA_ERROR_ILLEGAL_STATE, "the stream is not capturing");
   if (capture->origin != stream)
     return refuse_for(*capture, CUDA_ERROR_STREAM_CAPTURE_UNMATCHED, "a forked stream can't end the capture");
-  if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != std::this_thread::get_id())
-    return refuse(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
-                  "only a relaxed capture can be ended by another thread than that of " + capture->begun.text());
   CUresult status = CUDA_SUCCESS;
-  if (!capture->valid())
+  if (capture->mode != CU_STREAM_CAPTURE_MODE_RELAXED && capture->thread != HostThread::number_of_caller())
+    status = refuse(CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD,
+                    "only a relaxed capture gives its graph to another thread than that of " + capture->begun.text());
+  else if (!capture->valid())
     status = refuse_for(*capture, CUDA_ERROR_STREAM_CAPTURE_INVALIDATED, "");
   else if (!all_joined(*capture))
     status = refuse(CUDA_ERROR_STREAM_CAPTURE_UNJOINED, "the origin waits for no event behind a forked stream's work");
@@ -121,11 +121,27 @@ CUresult end_capture(Process &process, const std::shared_ptr<Stream> &stream, CU
   return status;
 }
 
+void leave_capture(Process &process, const std::shared_ptr<Stream> &stream) {
+  const std::shared_ptr<Capture> capture = stream->capture;
+  if (capture->origin == stream) {
+    destroy_graph(process, *finish(process, *capture));
+    return;
+  }
+  if (capture->valid())
+    capture->invalidated = CallSite::current();
+  capture->streams.erase(std::find(capture->streams.begin(), capture->streams.end(), stream));
+  stream->capture.reset();
+  stream->capture_tail.clear();
+}
+
 void drop_captures(Process &process, const Context &context) {
   const auto captures = process.captures;
-  for (const auto &capture : captures)
-    if (touches(*capture, context))
-      destroy_graph(process, *finish(process, *capture));
+  for (const auto &capture : captures) {
+    const auto streams = capture->streams; // the origin comes first: with it, all of them are gone
+    for (const auto &stream : streams)
+      if (stream->context.get() == &context && stream->capture == capture)
+        leave_capture(process, stream);
+  }
 }
 
 CUresult check_unsafe(const Process &process) {
@@ -133,7 +149,7 @@ CUresult check_unsafe(const Process &process) {
   if (mode == CU_STREAM_CAPTURE_MODE_RELAXED)
     return CUDA_SUCCESS;
   const auto is_concerned = [&](const Capture &capture) {
-    if (capture.thread == std::this_thread::get_id())
+    if (capture.thread == HostThread::number_of_caller())
       return capture.mode != CU_STREAM_CAPTURE_MODE_RELAXED;
     return capture.mode == CU_STREAM_CAPTURE_MODE_GLOBAL && mode == CU_STREAM_CAPTURE_MODE_GLOBAL;
   };

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 #include <cuda.h>
@@ -21,7 +20,7 @@ struct Event;
 struct Capture {
   uint64_t id; // never used twice in a process
   CUstreamCaptureMode mode;
-  std::thread::id thread;
+  uint64_t thread; // HostThread::number of who began it
   std::shared_ptr<Graph> graph;
   std::shared_ptr<Stream> origin;
   std::vector<std::shared_ptr<Stream>> streams; // the origin, and those that were forked from it
@@ -35,6 +34,8 @@ struct Capture {
 CUresult begin_capture(Process &process, const std::shared_ptr<Stream> &stream, CUstreamCaptureMode mode);
 // The graph stays null if the capture failed, which is over all the same.
 CUresult end_capture(Process &process, const std::shared_ptr<Stream> &stream, CUgraph &graph);
+// Of a stream that goes: its own capture is over, another's has lost what came from it.
+void leave_capture(Process &process, const std::shared_ptr<Stream> &stream);
 // Of a context that goes.
 void drop_captures(Process &process, const Context &context);
 

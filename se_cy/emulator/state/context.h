@@ -8,7 +8,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <thread>
 #include <unordered_set>
 
 #include <cuda.h>
@@ -34,7 +33,7 @@ struct Context {
   bool destroyed = false;
 
   std::shared_ptr<Stream> legacy_stream = nullptr;
-  std::map<std::thread::id, std::shared_ptr<Stream>> per_thread_streams = {};
+  std::map<uint64_t, std::shared_ptr<Stream>> per_thread_streams = {};
   // The last work of each blocking stream, as long as it is not done: what the legacy stream's next work waits for.
   std::unordered_set<WorkPointer> blocking_tails = {};
   size_t pending = 0;

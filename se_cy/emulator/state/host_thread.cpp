@@ -23,6 +23,12 @@ HostThread &HostThread::of_caller() {
   return thread;
 }
 
+uint64_t HostThread::number_of_caller() {
+  static std::atomic<uint64_t> last{0};
+  thread_local const uint64_t number = ++last;
+  return number;
+}
+
 void HostThread::forget_contexts() { generation.fetch_add(1, std::memory_order_relaxed); }
 
 void HostThread::set_current(CUcontext context) {

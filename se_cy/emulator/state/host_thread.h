@@ -2,6 +2,7 @@
 // What belongs to one host thread: its stack of contexts and its capture mode.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include <cuda.h>
@@ -17,6 +18,8 @@ struct HostThread {
   void set_current(CUcontext context);
 
   static HostThread &of_caller();
+  // Never that of another thread of the process, unlike the ids that the system gives out again.
+  static uint64_t number_of_caller();
   // Every thread is as one that has made no call yet.
   static void forget_contexts();
 };

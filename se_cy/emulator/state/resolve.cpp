@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "resolve.h"
 
-#include <thread>
 
 #include "explanation.h"
 #include "host_thread.h"
@@ -56,7 +55,7 @@ CUresult resolve_stream(Process &process, CUstream handle, std::shared_ptr<Strea
     stream = context->legacy_stream;
     return CUDA_SUCCESS;
   }
-  auto &own = context->per_thread_streams[std::this_thread::get_id()];
+  auto &own = context->per_thread_streams[HostThread::number_of_caller()];
   if (!own)
     own.reset(new Stream{nullptr, process.next_stream_id++, context, CU_STREAM_DEFAULT, 0});
   stream = own;
