@@ -46,6 +46,12 @@ def test_program_runs_as_printed(program, output, tmp_path):
         assert child.stdout == output
 
 
+def test_tests_that_the_pages_name_exist():
+    sources = "".join(path.read_text() for path in (ROOT / "tests").rglob("test_*.py"))
+    named = {name for page in PAGES for name in re.findall(r"`(test_\w+)`", page.read_text())}
+    assert named and not [name for name in sorted(named) if f"def {name}(" not in sources]
+
+
 @pytest.mark.emulator
 def test_tests_of_the_how_to_run_as_printed(tmp_path):
     text = (ROOT / "docs/how-to/test-without-a-gpu.md").read_text()
