@@ -24,7 +24,7 @@ def run_python(program, *, driver="emulator", library_path=None, timeout=120):
     subprocess.CompletedProcess
         With text output.
     """
-    environment = {name: value for name, value in os.environ.items() if name != "SE_CY_DRIVER"}
+    environment = {name: value for name, value in os.environ.items() if name not in ("SE_CY_DRIVER", "SE_CY_DEBUG")}
     if driver is not None:
         environment["SE_CY_DRIVER"] = driver
     if library_path is not None:
