@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 from se_cy.emulator.library import library
 
-
 # Of CUlaunchAttributeID.
 _CLUSTER_DIMENSION = 4
 _ATTRIBUTE_NAMES = {
