@@ -82,8 +82,8 @@ def test_first_fault_is_kept(debug):
         """
     import gc
     memory = [device.allocate(4, "f4") for _ in range(50)]
-    modules = [device.load(f".version 7.0\\n.target sm_52\\n.address_size 64\\n.visible .entry k{i}() {{ ret; }}", shared=False)
-               for i in range(10)]
+    head = ".version 7.0\\n.target sm_52\\n.address_size 64\\n"
+    modules = [device.load(head + ".visible .entry k() { ret; }", shared=False) for _ in range(10)]
     def fault():
         double_it[1, 1, stream](16)
         stream.synchronize()
