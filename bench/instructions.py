@@ -74,6 +74,19 @@ def launch(nbytes):
     return "bound(2.0, x, y, out, 256)", names | {"bound": kernel.bind(1, 128, stream=stream)}
 
 
+def launch_unbound(nbytes):
+    """The same with nothing hoisted: grid, block and stream are given at each launch."""
+    _, names = launch(nbytes)
+    names = {name: names[name] for name in ("x", "y", "out")} | {"kernel": names["bound"].kernel, "stream": _stream()}
+    return "kernel[1, 128, stream](2.0, x, y, out, 256)", names
+
+
+def _stream():
+    import se_cy
+
+    return se_cy.Device(0).create_stream(non_blocking=True)
+
+
 def empty(nbytes):
     """A statement that calls what does nothing but release the GIL and take it back."""
     import baseline
@@ -82,7 +95,7 @@ def empty(nbytes):
 
 
 LOOK_UPS = (look_up, look_up_by_new_spec, look_up_of_dropped_kernel, intern_known)
-SCENES = {scene.__name__: scene for scene in (empty, launch, *LOOK_UPS)}
+SCENES = {scene.__name__: scene for scene in (empty, launch, launch_unbound, *LOOK_UPS)}
 
 
 def run(scene, nbytes):
@@ -112,7 +125,7 @@ def each(scene, nbytes):
 
 
 def main():
-    for scene in (empty, launch):
+    for scene in (empty, launch, launch_unbound):
         print(f"{scene.__name__:26} {each(scene, SIZES[0]):10,.0f} instructions", flush=True)
     is_equal = True
     for scene in LOOK_UPS:

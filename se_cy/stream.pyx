@@ -8,12 +8,12 @@ import operator
 cimport cython
 from cpython.object cimport PyTypeObject
 from cuda.bindings cimport cydriver
-from cuda.bindings.cydriver cimport CUresult, CUstream, CUstream_flags
+from cuda.bindings.cydriver cimport CUcontext, CUdevice, CUresult, CUstream, CUstream_flags
 from libc.stdint cimport uintptr_t
 
 from se_cy.driver.context cimport PrimaryContext, enter, leave
 from se_cy.driver.guards cimport guard, may_release
-from se_cy.driver.status cimport check, forget_fault
+from se_cy.driver.status cimport check, error_of, forget_fault
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
 
 from se_cy.driver.status import CudaError
@@ -165,7 +165,9 @@ cdef Stream legacy_default_stream(PrimaryContext context):
 cdef object handle_of(object stream, PrimaryContext context, uintptr_t *handle):
     """The handle of whatever a caller may give as stream; returns the object that must outlive its use, or None."""
     if type(stream) is Stream:
-        (<Stream>stream).require_open()
+        # A reset that nobody has noticed yet shows in the driver's answer to what is done with the handle.
+        if (<Stream>stream).is_closed or (<Stream>stream).incarnation != context.incarnation:
+            (<Stream>stream).require_open()
         if (<Stream>stream).context is not context:
             raise ValueError(f"{stream!r} is of another device than device {context.ordinal}")
         handle[0] = <uintptr_t>(<Stream>stream).cu_stream
@@ -174,6 +176,7 @@ cdef object handle_of(object stream, PrimaryContext context, uintptr_t *handle):
         if not 0 <= stream < 2**64:
             raise ValueError(f"a stream handle is 0 to 2**64 - 1; got {stream}")
         handle[0] = stream
+        _require_same_device(handle[0], stream, context)
         return None
     protocol = getattr(stream, "__cuda_stream__", None)
     if protocol is None:
@@ -186,7 +189,35 @@ cdef object handle_of(object stream, PrimaryContext context, uintptr_t *handle):
             raise ValueError(f"only version 0 is known, not {version!r}")
     except (TypeError, ValueError, OverflowError) as error:
         raise TypeError(f"__cuda_stream__() of {stream!r} must return (version, handle): {error}") from error
+    _require_same_device(handle[0], stream, context)
     return stream
+
+
+cdef int _require_same_device(uintptr_t handle, object stream, PrimaryContext context) except -1:
+    """An error for somebody else's stream that is not of the context's device, or not alive (`cuStreamGetCtx`)."""
+    cdef CUcontext cu_context = NULL
+    cdef CUcontext popped
+    cdef CUdevice device = 0
+    cdef CUresult status
+    if handle <= LAST_DEFAULT_STREAM:
+        return 0
+    guard()
+    status = cydriver.cuStreamGetCtx(<CUstream>handle, &cu_context)
+    if status != CUresult.CUDA_SUCCESS:
+        error = error_of(status, "cuStreamGetCtx")
+        error.add_note(f"asked for the stream {stream!r}, handle {handle:#x}")
+        raise error
+    if cu_context == <CUcontext>context.cu_context:
+        return 0
+    # Of the same device all the same where it is of a green context, or of a context that is not primary.
+    check(cydriver.cuCtxPushCurrent(cu_context), "cuCtxPushCurrent")
+    status = cydriver.cuCtxGetDevice(&device)
+    check(cydriver.cuCtxPopCurrent(&popped), "cuCtxPopCurrent")
+    check(status, "cuCtxGetDevice")
+    if <int>device != context.ordinal:
+        raise ValueError(f"the stream {stream!r}, handle {handle:#x}, is of another device ({<int>device}) than device "
+                         f"{context.ordinal}")
+    return 0
 
 
 se_cy_set_new(<PyTypeObject *>Stream, se_cy_refuse_new)

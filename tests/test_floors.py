@@ -12,13 +12,13 @@ import se_cy
 PACKAGE = pathlib.Path(__file__).parent.parent / "se_cy"
 
 FLOORS = [
-    ["slots", "log"],
+    ["slots", "log", "debug"],
     ["driver.guards", "driver.status", "driver.library", "driver.context"],
     ["code.interned", "code.target", "code.spec", "code.table", "code.jit_options",
      "code.loaded", "code.contents", "code.loading", "code.modules"],
     ["stream", "memory"],
-    ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.kernel",
-     "launch.module"],
+    ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.limits",
+     "launch.configuration", "launch.current_stream", "launch.kernel", "launch.module"],
     ["device"],
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}

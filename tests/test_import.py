@@ -173,3 +173,19 @@ def test_emulator_can_be_chosen_after_no_driver_was_found(tmp_path):
         driver=None,
         library_path=tmp_path,
     )
+
+
+@pytest.mark.parametrize("value, is_refused", [("", False), ("0", False), ("1", False), ("yes", True), ("2", True)])
+def test_debug_variable_is_read_at_import(value, is_refused):
+    check_python(
+        f"""
+        import os
+        os.environ["SE_CY_DEBUG"] = {value!r}
+        try:
+            import se_cy
+        except ValueError as error:
+            assert {is_refused} and "SE_CY_DEBUG" in str(error) and repr({value!r}) in str(error), error
+        else:
+            assert not {is_refused}
+        """
+    )

@@ -9,3 +9,8 @@ ctypedef int (*launch_kernel_t)(
     unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
     void *cu_stream, void **parameters, void **extra) noexcept nogil
 cdef launch_kernel_t launch_kernel
+
+# cuLaunchKernelEx, for launches with attributes; `configuration` is a CUlaunchConfig.
+ctypedef int (*launch_kernel_ex_t)(
+    const void *configuration, void *cu_function, void **parameters, void **extra) noexcept nogil
+cdef launch_kernel_ex_t launch_kernel_ex

@@ -45,6 +45,7 @@ cdef int MINIMUM_DRIVER = 12040
 
 driver_version = 0
 launch_kernel = NULL
+launch_kernel_ex = NULL
 
 
 class DriverInfo(NamedTuple):
@@ -80,12 +81,21 @@ cdef str version_name(int version):
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
+cdef void *_entry_point(const char *name) except NULL:
+    cdef void *function = NULL
+    cdef CUresult status = cydriver.cuGetProcAddress(
+        name, &function, MINIMUM_DRIVER, CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL)
+    if status != CUresult.CUDA_SUCCESS or function == NULL:
+        raise DriverNotFoundError(f"the driver {_loaded()[0]} has no {name.decode('ascii')}")
+    return function
+
+
 cdef int ensure_driver() except -1:
     """Load and initialise the driver, unless that is done.
 
     A failure is not remembered: an answer such as CUDA_ERROR_SYSTEM_NOT_READY can heal.
     """
-    global driver_version
+    global driver_version, launch_kernel, launch_kernel_ex
     cdef CUresult status
     cdef int version = 0
     guard()
@@ -118,12 +128,12 @@ cdef int ensure_driver() except -1:
         error = error_of(status, "cuInit")
         error.add_note(f"the driver library is {_loaded()[0]}")
         raise error
-    status = cydriver.cuGetProcAddress(
-        "cuLaunchKernel", <void **>&launch_kernel, MINIMUM_DRIVER,
-        CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL)
-    if status != CUresult.CUDA_SUCCESS or launch_kernel == NULL:
+    try:
+        launch_kernel = <launch_kernel_t>_entry_point(b"cuLaunchKernel")
+        launch_kernel_ex = <launch_kernel_ex_t>_entry_point(b"cuLaunchKernelEx")
+    except:
         process.initialised = False
-        raise DriverNotFoundError(f"the driver {_loaded()[0]} has no cuLaunchKernel")
+        raise
     driver_version = version
     return 0
 

@@ -56,7 +56,7 @@ class OutOfMemoryError(CudaError, MemoryError):
 
 
 class InvalidValueError(CudaError, ValueError):
-    """The driver refused a value."""
+    """The driver refused a value, or a launch that does not fit the device."""
 
 
 class NoVariantError(CudaError, LookupError):
@@ -110,6 +110,8 @@ class ForkError(CudaError):
 cdef dict _status_to_class = {
     <int>CUresult.CUDA_ERROR_OUT_OF_MEMORY: OutOfMemoryError,
     <int>CUresult.CUDA_ERROR_INVALID_VALUE: InvalidValueError,
+    <int>CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES: InvalidValueError,
+    <int>CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE: InvalidValueError,
     <int>CUresult.CUDA_ERROR_INVALID_IMAGE: JitError,
     <int>CUresult.CUDA_ERROR_INVALID_PTX: JitError,
     <int>CUresult.CUDA_ERROR_UNSUPPORTED_PTX_VERSION: JitError,

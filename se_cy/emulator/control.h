@@ -67,6 +67,8 @@ struct se_cy_emulator_call {
   const unsigned char *parameters;
   const uint32_t *parameter_bytes;
   size_t parameter_count;
+  const int64_t *attributes; /* of cuLaunchKernelEx: CUlaunchAttributeID and three values of each */
+  size_t attribute_count;
 };
 
 /* Starts a log of driver calls: its number, or 0 while there is another. */

@@ -7,6 +7,23 @@ from typing import NamedTuple
 
 from se_cy.emulator.library import library
 
+# Of CUlaunchAttributeID.
+_CLUSTER_DIMENSION = 4
+_ATTRIBUTE_NAMES = {
+    0: "ignore",
+    1: "access_policy_window",
+    2: "cooperative",
+    3: "synchronization_policy",
+    _CLUSTER_DIMENSION: "cluster_dimension",
+    5: "cluster_scheduling_policy_preference",
+    6: "programmatic_stream_serialization",
+    7: "programmatic_event",
+    8: "priority",
+    9: "mem_sync_domain_map",
+    10: "mem_sync_domain",
+    14: "preferred_shared_memory_carveout",
+}
+
 
 class Call(NamedTuple):
     """One driver call.
@@ -27,6 +44,9 @@ class Call(NamedTuple):
         The kernel's name where the call launches one; else empty.
     parameters : tuple of bytes
         The value of each of the kernel's parameters at the time of the call.
+    attributes : dict
+        The attributes of a `cuLaunchKernelEx`, such as ``{"priority": -1, "cluster_dimension": (2, 1, 1)}``, by their
+        names in ``cuda.h`` without the prefix; the number where the name is not known.
     """
 
     function: str
@@ -36,6 +56,7 @@ class Call(NamedTuple):
     has_gil: bool
     kernel: str
     parameters: tuple
+    attributes: dict
 
 
 class Recording(Sequence):
@@ -118,6 +139,8 @@ def _recorded_type():
             ("parameters", ctypes.c_void_p),
             ("parameter_bytes", ctypes.POINTER(ctypes.c_uint32)),
             ("parameter_count", ctypes.c_size_t),
+            ("attributes", ctypes.POINTER(ctypes.c_int64)),
+            ("attribute_count", ctypes.c_size_t),
         )
 
     return Recorded
@@ -133,4 +156,15 @@ def _call_of(recorded):
         parameters.append(values[:size])
         values = values[size:]
     return Call(recorded.function.decode(), tuple(recorded.arguments[:recorded.argument_count]), recorded.thread,
-                recorded.context, bool(recorded.has_gil), recorded.kernel.decode(), tuple(parameters))
+                recorded.context, bool(recorded.has_gil), recorded.kernel.decode(), tuple(parameters),
+                _attributes_of(recorded))
+
+
+def _attributes_of(recorded):
+    numbers = recorded.attributes[:4 * recorded.attribute_count]
+    attributes = {}
+    for i in range(0, len(numbers), 4):
+        number, *values = numbers[i:i + 4]
+        value = tuple(values) if number == _CLUSTER_DIMENSION else values[0]
+        attributes[_ATTRIBUTE_NAMES.get(number, number)] = value
+    return attributes

@@ -4,7 +4,10 @@
 Floor 4. Stateless.
 """
 from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_CheckExact
+
+from se_cy.launch.arguments cimport se_cy_small_int
 
 import operator
 
@@ -17,7 +20,11 @@ cdef int read_dimensions(object value, unsigned int *dimensions, const unsigned 
     cdef Py_ssize_t i
     cdef Py_ssize_t count
     dimensions[1] = dimensions[2] = 1
+    cdef long long n
     if PyLong_CheckExact(value):
+        if se_cy_small_int(<PyObject *>value, &n) and 0 <= n <= limits[0]:
+            dimensions[0] = <unsigned int>n
+            return 0
         return _read(value, 0, dimensions, limits, what)
     if not PyTuple_CheckExact(value):
         value = _sequence_of(value, what)
@@ -33,6 +40,9 @@ cdef int _read(object value, Py_ssize_t i, unsigned int *dimensions, const unsig
     cdef long long n
     if not PyLong_CheckExact(value):
         value = _index(value, what)
+    if se_cy_small_int(<PyObject *>value, &n) and 0 <= n <= limits[i]:
+        dimensions[i] = <unsigned int>n
+        return 0
     if not 0 <= value <= limits[i]:
         lowest = 1 if what == "block" else 0
         raise ValueError(f"{what}.{'xyz'[i]} is {lowest} to {limits[i]} on this device; got {value}")

@@ -20,6 +20,7 @@ cdef class BoundKernel:
     cdef const FunctionSlot *slot
     cdef unsigned int count
     cdef unsigned int nbytes
+    cdef bint is_plain              # on an explicit stream, without the GIL, nothing else: the one driver call is all
     cdef Stream stream              # ours, whose handle cu_stream is: it must be open at each launch
     cdef void *cu_function
     cdef void *cu_stream
@@ -27,8 +28,11 @@ cdef class BoundKernel:
     cdef unsigned int block_[3]
     cdef unsigned int shared_bytes_
     cdef bint is_empty              # a zero in the grid: nothing to launch
+    cdef bint is_current            # on the arguments' framework's current stream, asked for at each launch
     cdef bint needs_context         # the launch depends on the thread's current context
     cdef bint hold_gil
+    cdef bint is_cooperative
+    cdef void *configuration        # owned: launch/configuration's; NULL without launch attributes
     cdef readonly Kernel kernel
     cdef object stream_owner        # somebody else's object with that handle: it must outlive the launches
 

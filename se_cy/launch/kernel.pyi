@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-from typing import Any, final
+from typing import Any, Literal, final
 
 from se_cy.device import Device
 from se_cy.launch.attributes import KernelAttributes
@@ -27,22 +27,27 @@ class Kernel:
         grid: Dimensions,
         block: Dimensions,
         *,
-        stream: Stream | SupportsCudaStream | int | None = None,
+        stream: Stream | SupportsCudaStream | int | Literal["current"] | None = None,
         shared_bytes: int = 0,
+        cluster: Dimensions | None = None,
+        cooperative: bool = False,
         hold_gil: bool = False,
+        programmatic_stream_serialization: bool = False,
+        priority: int | None = None,
+        preferred_shared_memory_carveout: int | None = None,
     ) -> BoundKernel: ...
     def __getitem__(
         self,
         configuration: tuple[Dimensions, Dimensions]
-        | tuple[Dimensions, Dimensions, Stream | SupportsCudaStream | int | None]
-        | tuple[Dimensions, Dimensions, Stream | SupportsCudaStream | int | None, int],
+        | tuple[Dimensions, Dimensions, Stream | SupportsCudaStream | int | Literal["current"] | None]
+        | tuple[Dimensions, Dimensions, Stream | SupportsCudaStream | int | Literal["current"] | None, int],
     ) -> BoundKernel: ...
     def launch(
         self,
         grid: Dimensions,
         block: Dimensions,
         *args: Any,
-        stream: Stream | SupportsCudaStream | int | None = None,
+        stream: Stream | SupportsCudaStream | int | Literal["current"] | None = None,
         shared_bytes: int = 0,
     ) -> None: ...
 
@@ -57,3 +62,5 @@ class BoundKernel:
     def block(self) -> tuple[int, int, int]: ...
     @property
     def shared_bytes(self) -> int: ...
+    @property
+    def cluster(self) -> tuple[int, int, int] | None: ...

@@ -7,18 +7,26 @@ cimport cython
 from cpython.object cimport PyObject, PyTypeObject
 from cpython.ref cimport Py_INCREF
 from cuda.bindings cimport cydriver
-from cuda.bindings.cydriver cimport CUfunction, CUresult, CUstream
+from cuda.bindings.cydriver cimport CUresult, CUstream, CUstreamCaptureStatus
 from libc.stdint cimport uintptr_t
 
+from se_cy cimport debug
 from se_cy.code.loaded cimport FunctionSlot, LoadedModule
 from se_cy.code.modules cimport ModuleCache
 from se_cy.driver cimport library
-from se_cy.driver.context cimport PrimaryContext, enter_raw, leave_raw
+from se_cy.driver.context cimport (
+    CaptureGuard, PrimaryContext, begin_capture_guard, end_capture_guard, enter_raw, leave_raw,
+)
 from se_cy.driver.guards cimport guard
 from se_cy.driver.status cimport error_of
 from se_cy.launch.arguments cimport Destination, pack_argument
 from se_cy.launch.attributes cimport allow_shared_bytes, read_attributes
+from se_cy.launch.configuration cimport (
+    Shape, cluster_of, free_configuration, launch_configured, make_configuration,
+)
+from se_cy.launch.current_stream cimport current_stream, require_current
 from se_cy.launch.dimensions cimport read_dimensions
+from se_cy.launch.limits cimport why_refused
 from se_cy.launch.parameters cimport Parameter, parameter_infos, read_layout
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new, se_cy_set_vectorcall, vectorcallfunc
 from se_cy.stream cimport LAST_DEFAULT_STREAM, Stream, handle_of
@@ -79,20 +87,33 @@ cdef class Kernel:
         """Registers, memory and limits: a `KernelAttributes`."""
         return read_attributes(self.module_, self.slot)
 
-    def bind(self, grid, block, *, stream=None, shared_bytes=0, hold_gil=False):
+    def bind(self, grid, block, *, stream=None, shared_bytes=0, cluster=None, cooperative=False, hold_gil=False,
+             programmatic_stream_serialization=False, priority=None, preferred_shared_memory_carveout=None):
         """Fix everything of a launch but its arguments.
 
         Parameters
         ----------
         grid, block : int or sequence of one to three ints
             Blocks in the grid, threads in a block. A zero in the grid makes launches that do nothing.
-        stream : Stream, int, or object with ``__cuda_stream__``, optional
-            The legacy default stream if not given. An int is a `CUstream` handle.
+        stream : Stream, int, object with ``__cuda_stream__``, or "current", optional
+            The legacy default stream if not given. An int is a `CUstream` handle. "current" is, at each launch, the
+            current stream of the package (torch, CuPy, ...) that the tensor arguments are of.
         shared_bytes : int
             Dynamic shared memory per block, in bytes. The kernel's limit is raised if need be.
+        cluster : int or sequence of one to three ints, optional
+            Blocks in a cluster, of which the grid is a multiple in each dimension; 8 at most.
+        cooperative : bool
+            All blocks run at once, so that the grid may synchronise.
         hold_gil : bool
             Keep the GIL during the driver call. Only where the launch queue can't be full and no host callback needs
             the GIL: the call blocks then.
+        programmatic_stream_serialization : bool
+            Programmatic dependent launch: the kernel may start before the one ahead of it on the stream has ended, and
+            waits for its data by itself (``griddepcontrol.wait``).
+        priority : int, optional
+            As of a stream: lower numbers run first. The stream's if not given.
+        preferred_shared_memory_carveout : int, optional
+            Percent of a multiprocessor's L1 cache that had better be shared memory; a hint.
 
         Returns
         -------
@@ -103,7 +124,15 @@ cdef class Kernel:
         TypeError, ValueError
             A value is of the wrong type, or not possible on the device; the message names the limit.
         """
-        return _bind(self, grid, block, stream, shared_bytes, hold_gil)
+        cdef BoundKernel bound = _bind(self, grid, block, stream, shared_bytes)
+        if hold_gil:
+            bound.hold_gil = True
+            bound.is_plain = False
+        if (cluster is not None or cooperative or programmatic_stream_serialization or priority is not None
+                or preferred_shared_memory_carveout is not None):
+            _set_attributes(bound, cluster, cooperative, programmatic_stream_serialization, priority,
+                            preferred_shared_memory_carveout)
+        return bound
 
     def __getitem__(self, configuration):
         """``kernel[grid, block]``, ``kernel[grid, block, stream]``, ``kernel[grid, block, stream, shared_bytes]``.
@@ -111,21 +140,24 @@ cdef class Kernel:
         The same as `bind`, but for an int as stream other than 0, 1 and 2 (the default streams), which is a TypeError:
         it is more likely a number of bytes than a handle.
         """
-        cdef Py_ssize_t given = len(configuration) if isinstance(configuration, tuple) else 0
+        cdef Py_ssize_t given = len(<tuple>configuration) if type(configuration) is tuple else 0
+        cdef object stream = None
         if not 2 <= given <= 4:
             raise TypeError(
                 f"kernel {self.name!r} takes [grid, block], [grid, block, stream] or [grid, block, stream, "
                 f"shared_bytes]; got [{configuration!r}]")
-        stream = configuration[2] if given > 2 else None
-        if isinstance(stream, int) and (isinstance(stream, bool) or not 0 <= stream <= LAST_DEFAULT_STREAM):
-            raise TypeError(
-                f"kernel {self.name!r} takes a stream in third place, not the int {stream!r}: pass a Stream, or a "
-                f"handle by bind(..., stream={stream!r}); shared_bytes is in fourth place")
-        return _bind(self, configuration[0], configuration[1], stream, configuration[3] if given > 3 else 0, False)
+        if given > 2:
+            stream = (<tuple>configuration)[2]
+            if isinstance(stream, int) and (isinstance(stream, bool) or not 0 <= stream <= LAST_DEFAULT_STREAM):
+                raise TypeError(
+                    f"kernel {self.name!r} takes a stream in third place, not the int {stream!r}: pass a Stream, or a "
+                    f"handle by bind(..., stream={stream!r}); shared_bytes is in fourth place")
+        return _bind(self, (<tuple>configuration)[0], (<tuple>configuration)[1], stream,
+                     (<tuple>configuration)[3] if given > 3 else 0)
 
     def launch(self, grid, block, *args, stream=None, shared_bytes=0):
         """Launch once. See `bind` for the parameters; `args` are the kernel's arguments."""
-        _bind(self, grid, block, stream, shared_bytes, False)(*args)
+        _bind(self, grid, block, stream, shared_bytes)(*args)
 
     def __reduce__(self):
         raise TypeError("a Kernel belongs to one process and can't be pickled: pickle its KernelLoaderSpec")
@@ -143,8 +175,13 @@ cdef class Kernel:
 cdef class BoundKernel:
     """A kernel with grid, block and stream fixed: ``bound(*args)`` launches it. Made by `Kernel.bind`."""
 
+    def __dealloc__(self):
+        if self.configuration != NULL:
+            free_configuration(self.configuration)
+
     def __call__(self, *args, **kwargs):
-        """Launch: check and pack the arguments, then one driver call (`cuLaunchKernel`).
+        """Launch: check and pack the arguments, then one driver call (`cuLaunchKernel`, or with launch
+        attributes `cuLaunchKernelEx`).
 
         Raises
         ------
@@ -174,12 +211,16 @@ cdef class BoundKernel:
         """Dynamic shared memory per block, in bytes."""
         return self.shared_bytes_
 
+    @property
+    def cluster(self):
+        """Blocks per cluster in x, y and z; None where `bind` was not told."""
+        return cluster_of(self.configuration)
+
     def __reduce__(self):
         raise TypeError("a BoundKernel belongs to one process and can't be pickled")
 
     def __repr__(self):
-        return f"<se_cy.BoundKernel {self.kernel.name!r}: grid {self.grid}, block {self.block}, " \
-               f"stream {<uintptr_t>self.cu_stream:#x}, {self.shared_bytes_} bytes of dynamic shared memory>"
+        return f"<se_cy.BoundKernel {self.kernel.name!r}: {_configuration_of(self, self.cu_stream)}>"
 
 
 cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyObject *keywords):
@@ -189,7 +230,6 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
     cdef void **pointers
     cdef const Parameter *parameter
     cdef Destination to
-    cdef const char *call = "cuLaunchKernel"
     cdef int status
     if keywords != NULL:
         _refuse_keywords(self, <object>keywords)
@@ -208,52 +248,99 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
         pointers[i] = values + parameter.offset
         pack_argument(&to, args[i], <char *>pointers[i])
         parameter += 1
+    if not self.is_plain:
+        return _launch_otherwise(self, args, pointers)
     # After packing, which may run anybody's Python. A handle of a dead incarnation may be that of another function by
     # now: the driver would launch it.
     if self.loaded.life != self.loaded.context.life:
         self.loaded.require_loaded(f"kernel {self.kernel.name!r}")
     if self.stream is not None and self.stream.is_closed:
         self.stream.require_open()
-    if self.is_empty:
-        return None
     # Counted under the GIL: unloading waits for launches that are on their way. No exception is made before the count
     # is down again: making one may run anybody's Python, which may unload.
     self.loaded.uses += 1
-    if self.needs_context:
-        try:
-            with nogil:
-                status = _launch_in_context(self, pointers, &call)
-        finally:
-            self.loaded.uses -= 1
-    elif self.hold_gil:
-        status = _call_driver(self, pointers)
-        self.loaded.uses -= 1
-    else:
-        with nogil:
-            status = _call_driver(self, pointers)
-        self.loaded.uses -= 1
+    with nogil:
+        status = library.launch_kernel(
+            self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
+            self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, self.cu_stream, pointers, NULL)
+    self.loaded.uses -= 1
     if status != CUresult.CUDA_SUCCESS:
-        _launch_failed(self, <CUresult>status, call)
+        _launch_failed(self, self.cu_stream, <CUresult>status, "cuLaunchKernel")
     return None
 
 
-cdef inline int _call_driver(BoundKernel self, void **pointers) noexcept nogil:
-    return library.launch_kernel(
-        self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
-        self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, self.cu_stream, pointers, NULL)
+cdef object _launch_otherwise(BoundKernel self, PyObject *const *args, void **pointers):
+    """All launches but those on an explicit stream without the GIL and without attributes; `_launch` has packed."""
+    cdef void *cu_stream = self.cu_stream
+    cdef const char *call
+    cdef int status
+    # Both may run anybody's Python.
+    if self.is_current:
+        current_stream(args, self.count, self.slot, self.loaded.context.ordinal, &cu_stream)
+    elif debug.enabled:
+        require_current(args, self.count, self.slot, self.loaded.context.ordinal, cu_stream)
+    if self.loaded.life != self.loaded.context.life:
+        self.loaded.require_loaded(f"kernel {self.kernel.name!r}")
+    if self.stream is not None and self.stream.is_closed:
+        self.stream.require_open()
+    if self.is_empty:
+        return None
+    self.loaded.uses += 1
+    try:
+        if self.hold_gil:
+            status = _call_driver(self, cu_stream, pointers, &call)
+        else:
+            with nogil:
+                status = _call_driver(self, cu_stream, pointers, &call)
+    finally:
+        self.loaded.uses -= 1
+    if status != CUresult.CUDA_SUCCESS:
+        _launch_failed(self, cu_stream, <CUresult>status, call)
+    return None
 
 
-cdef int _launch_in_context(BoundKernel self, void **pointers, const char **call) except -1 nogil:
-    cdef int entered
-    cdef int status = enter_raw(self.loaded.context, &entered, call)
-    if status != CUresult.CUDA_SUCCESS:
-        return status
-    status = _call_driver(self, pointers)
-    if status != CUresult.CUDA_SUCCESS:
-        leave_raw(entered, call)
+cdef int _call_driver(BoundKernel self, void *cu_stream, void **pointers, const char **call) except -1 nogil:
+    """Launch, in the kernel's context where the stream is that context's default; the status, and which call's."""
+    cdef const char *ignored
+    cdef int entered = 0
+    cdef int status
+    if self.needs_context or <uintptr_t>cu_stream <= LAST_DEFAULT_STREAM:
+        status = enter_raw(self.loaded.context, &entered, call)
+        if status != CUresult.CUDA_SUCCESS:
+            return status
+    if self.configuration != NULL:
+        call[0] = "cuLaunchKernelEx"
+        status = launch_configured(self.configuration, cu_stream, self.cu_function, pointers)
+    else:
         call[0] = "cuLaunchKernel"
+        status = library.launch_kernel(
+            self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
+            self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, cu_stream, pointers, NULL)
+    if debug.enabled and status == CUresult.CUDA_SUCCESS:
+        status = _wait(cu_stream, call)
+    if status != CUresult.CUDA_SUCCESS:
+        leave_raw(entered, &ignored)
         return status
     return leave_raw(entered, call)
+
+
+cdef int _wait(void *cu_stream, const char **call) except -1 nogil:
+    """For debug mode: wait for the stream, unless it is being captured and runs nothing."""
+    cdef CaptureGuard guarded
+    cdef CUstreamCaptureStatus capture
+    # By name: cydriver may take 0 for the thread's default stream.
+    cdef CUstream waited = <CUstream>cu_stream if cu_stream != NULL else <CUstream><uintptr_t>1
+    cdef int status
+    call[0] = "cuStreamIsCapturing"
+    status = cydriver.cuStreamIsCapturing(waited, &capture)
+    if status != CUresult.CUDA_SUCCESS or capture != CUstreamCaptureStatus.CU_STREAM_CAPTURE_STATUS_NONE:
+        return status
+    call[0] = "cuStreamSynchronize"
+    # Else the wait would invalidate captures of other streams.
+    begin_capture_guard(&guarded)
+    status = cydriver.cuStreamSynchronize(waited)
+    end_capture_guard(&guarded)
+    return status
 
 
 cdef int _refuse_keywords(BoundKernel self, object names) except -1:
@@ -263,40 +350,50 @@ cdef int _refuse_keywords(BoundKernel self, object names) except -1:
     return 0
 
 
-cdef int _launch_failed(BoundKernel self, CUresult status, const char *call) except -1:
+cdef str _configuration_of(BoundKernel self, void *cu_stream):
+    stream = "the current stream" if self.is_current and cu_stream == NULL else f"stream {<uintptr_t>cu_stream:#x}"
+    cluster = f"cluster {self.cluster}, " if self.cluster is not None else ""
+    cooperative = "cooperative, " if self.is_cooperative else ""
+    return (f"grid {self.grid}, block {self.block}, {cluster}{cooperative}{stream}, {self.shared_bytes_} bytes of dynamic "
+            f"shared memory")
+
+
+cdef int _launch_failed(BoundKernel self, void *cu_stream, CUresult status, const char *call) except -1:
     cdef Kernel kernel = self.kernel
     cdef PrimaryContext context = self.loaded.context
     if status == CUresult.CUDA_ERROR_INVALID_HANDLE or status == CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED:
         context.require_incarnation(self.loaded.incarnation, f"kernel {kernel.name!r}")
     error = error_of(status, call.decode("ascii"))
-    message = (f"{error.args[0]}\n  the launch: kernel {kernel.name!r} on device {context.ordinal}, grid {self.grid}, "
-               f"block {self.block}, {self.shared_bytes_} bytes of dynamic shared memory")
-    if status == CUresult.CUDA_ERROR_INVALID_VALUE or status == CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
+    message = (f"{error.args[0]}\n  the launch: kernel {kernel.name!r} on device {context.ordinal}, "
+               f"{_configuration_of(self, cu_stream)}")
+    if call == b"cuStreamSynchronize":
+        message += "\n  found by the wait that SE_CY_DEBUG=1 adds to each launch: the fault is of this launch, or of work " \
+                   "that ran beside it"
+    if status in (CUresult.CUDA_ERROR_INVALID_VALUE, CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,
+                  CUresult.CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE):
         try:
-            attributes = kernel.attributes
+            message += why_refused(self.loaded, kernel.slot, self.grid_, self.block_, self.shared_bytes_,
+                                   self.is_cooperative)
         except CudaError as unknown:
             error.add_note(f"what the kernel needs can't be said: {unknown}")
-        else:
-            message += (f"\n  the kernel: {attributes.registers} registers per thread, blocks of at most "
-                        f"{attributes.max_threads_per_block} threads, {attributes.shared_bytes} bytes of static "
-                        f"shared memory")
     error.args = (message,)
     raise error
 
 
-cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, object shared_bytes, bint hold_gil):
+cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, object shared_bytes):
     cdef BoundKernel bound = BoundKernel.__new__(BoundKernel)
-    cdef PrimaryContext context = kernel.module_.context
+    cdef LoadedModule loaded = kernel.module_
+    cdef PrimaryContext context = loaded.context
+    cdef FunctionSlot *slot = kernel.slot
     cdef unsigned long long threads
     cdef uintptr_t handle = 0
-    if kernel.module_.life != context.life:
-        kernel.module_.require_loaded(f"kernel {kernel.name!r}")
+    if loaded.life != context.life:
+        loaded.require_loaded(f"kernel {kernel.name!r}")
     bound.kernel = kernel
-    bound.loaded = kernel.module_
-    bound.slot = kernel.slot
-    bound.cu_function = kernel.slot.cu_function
-    bound.layout, bound.count, bound.nbytes = <const Parameter *>kernel.slot.layout, kernel.slot.count, kernel.slot.nbytes
-    bound.hold_gil = hold_gil
+    bound.loaded = loaded
+    bound.slot = slot
+    bound.cu_function = slot.cu_function
+    bound.layout, bound.count, bound.nbytes = <const Parameter *>slot.layout, slot.count, slot.nbytes
     read_dimensions(grid, bound.grid_, context.limits.grid, "grid")
     read_dimensions(block, bound.block_, context.limits.block, "block")
     bound.is_empty = not (bound.grid_[0] and bound.grid_[1] and bound.grid_[2])
@@ -306,18 +403,38 @@ cdef BoundKernel _bind(Kernel kernel, object grid, object block, object stream, 
     if threads > context.limits.threads_per_block:
         raise ValueError(f"a block has at most {context.limits.threads_per_block} threads on this device; "
                          f"got {bound.block}, which is {threads}")
-    if stream is not None:
-        owner = handle_of(stream, context, &handle)
-        bound.cu_stream = <void *>handle
-        if type(owner) is Stream:
-            bound.stream = owner
+    if type(stream) is Stream:
+        handle_of(stream, context, &handle)
+        bound.stream = stream
+    elif stream is not None:
+        if type(stream) is str and stream == "current":
+            bound.is_current = True
         else:
-            bound.stream_owner = owner
-    bound.needs_context = handle <= LAST_DEFAULT_STREAM or library.driver_version < FREE_OF_CURRENT_CONTEXT
+            bound.stream_owner = handle_of(stream, context, &handle)
+    bound.cu_stream = <void *>handle
+    bound.needs_context = library.driver_version < FREE_OF_CURRENT_CONTEXT
+    bound.is_plain = not (handle <= LAST_DEFAULT_STREAM or bound.needs_context or bound.is_empty or debug.enabled)
     if type(shared_bytes) is not int or shared_bytes != 0:
-        bound.shared_bytes_ = allow_shared_bytes(bound.loaded, kernel.slot, shared_bytes)
+        bound.shared_bytes_ = allow_shared_bytes(loaded, slot, shared_bytes)
     bound.vectorcall = <vectorcallfunc>_launch
     return bound
+
+
+cdef int _set_attributes(BoundKernel bound, object cluster, bint cooperative, bint programmatic_stream_serialization,
+                         object priority, object preferred_shared_memory_carveout) except -1:
+    cdef Shape shape
+    cdef int i
+    for i in range(3):
+        shape.grid[i] = bound.grid_[i]
+        shape.block[i] = bound.block_[i]
+    shape.shared_bytes = bound.shared_bytes_
+    shape.cu_stream = bound.cu_stream
+    bound.configuration = make_configuration(
+        bound.loaded, bound.kernel.slot, &shape, cluster, cooperative, programmatic_stream_serialization, priority,
+        preferred_shared_memory_carveout)
+    bound.is_cooperative = cooperative
+    bound.is_plain = False
+    return 0
 
 
 cdef Kernel kernel_of(LoadedModule module, str name):

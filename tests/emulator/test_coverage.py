@@ -11,7 +11,7 @@ from helpers.driver_api import ok
 # Installed packages carry no .pyx, so the source is read where the tests are.
 PACKAGE = pathlib.Path(__file__).parent.parent.parent / "se_cy"
 CALL = re.compile(r"\bcydriver\.(cu[A-Z]\w*)")
-LOOK_UP = re.compile(r"\bcuGetProcAddress\(\s*c?b?[\"'](\w+)[\"']")
+LOOK_UP = re.compile(r"\b(?:cuGetProcAddress|_entry_point)\(\s*c?b?[\"'](\w+)[\"']")
 FOUND = driver.CUdriverProcAddressQueryResult.CU_GET_PROC_ADDRESS_SUCCESS
 
 
@@ -30,7 +30,7 @@ def absent(names):
 @pytest.mark.emulator
 def test_every_function_that_is_called_is_there():
     names = functions_called(PACKAGE)
-    assert {"cuInit", "cuModuleLoadDataEx", "cuLaunchKernel"} <= names
+    assert {"cuInit", "cuModuleLoadDataEx", "cuLaunchKernel", "cuLaunchKernelEx"} <= names
     assert not absent(names)
 
 

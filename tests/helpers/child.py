@@ -7,7 +7,7 @@ import sys
 import textwrap
 
 
-def run_python(program, *, driver="emulator", library_path=None, timeout=120):
+def run_python(program, *, driver="emulator", library_path=None, environment=None, timeout=120):
     """Run Python source in a child process.
 
     Parameters
@@ -18,23 +18,26 @@ def run_python(program, *, driver="emulator", library_path=None, timeout=120):
         SE_CY_DRIVER; None leaves it unset.
     library_path : path, optional
         A folder that the loader searches first.
+    environment : dict, optional
+        More variables.
 
     Returns
     -------
     subprocess.CompletedProcess
         With text output.
     """
-    environment = {name: value for name, value in os.environ.items() if name != "SE_CY_DRIVER"}
+    variables = {name: value for name, value in os.environ.items() if name not in ("SE_CY_DRIVER", "SE_CY_DEBUG")}
     if driver is not None:
-        environment["SE_CY_DRIVER"] = driver
+        variables["SE_CY_DRIVER"] = driver
     if library_path is not None:
-        environment["LD_LIBRARY_PATH"] = str(library_path)
+        variables["LD_LIBRARY_PATH"] = str(library_path)
+    variables |= environment or {}
     return subprocess.run(
         [sys.executable, "-W", "error", "-c", textwrap.dedent(program)],
         capture_output=True,
         text=True,
         timeout=timeout,
-        env=environment,
+        env=variables,
         cwd=os.path.dirname(__file__),
     )
 

@@ -50,12 +50,18 @@ void Call::record() {
                          caller_has_gil(),
                          {},
                          {},
+                         {},
                          {}});
 }
 
 void Call::record_launch(const Function &function, void **parameters, void **extra) {
   if (process.recording.active())
     process.recording.add_launch(*function.kernel, parameters, extra);
+}
+
+void Call::record_attributes(const CUlaunchConfig &configuration) {
+  if (process.recording.active())
+    process.recording.add_attributes(configuration);
 }
 
 std::vector<std::shared_ptr<Context>> Call::contexts_in_use() const {

@@ -52,6 +52,7 @@ public:
 
   // For the log, if one is kept: what the function and the caller's parameters of this launch are.
   void record_launch(const Function &function, void **parameters, void **extra);
+  void record_attributes(const CUlaunchConfig &configuration);
 
   Process &process;
 

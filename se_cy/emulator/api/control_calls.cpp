@@ -103,6 +103,6 @@ int se_cy_emulator_take_recorded(uint64_t recording, se_cy_emulator_call *call) 
   *call = {recorded->function.c_str(), reinterpret_cast<const int64_t *>(recorded->arguments.data()),
            recorded->arguments.size(), recorded->thread,          recorded->has_gil, recorded->context,
            recorded->kernel.c_str(),   recorded->parameters.data(), recorded->parameter_bytes.data(),
-           recorded->parameter_bytes.size()};
+           recorded->parameter_bytes.size(), recorded->attributes.data(), recorded->attributes.size() / 4};
   return 1;
 }

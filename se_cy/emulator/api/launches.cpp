@@ -101,6 +101,7 @@ DRIVER_FUNCTION cuLaunchKernelEx(const CUlaunchConfig *configuration, CUfunction
   if (!configuration)
     return CUDA_ERROR_INVALID_VALUE;
   const CUlaunchConfig &shape = *configuration;
+  call.record_attributes(shape);
   LaunchRequest request{{shape.gridDimX, shape.gridDimY, shape.gridDimZ},
                         {shape.blockDimX, shape.blockDimY, shape.blockDimZ},
                         shape.sharedMemBytes,

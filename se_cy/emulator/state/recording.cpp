@@ -50,4 +50,18 @@ void Recording::add_launch(const Kernel &kernel, void **parameters, void **extra
   }
 }
 
+void Recording::add_attributes(const CUlaunchConfig &configuration) {
+  std::vector<int64_t> &attributes = calls_.back().attributes;
+  for (unsigned i = 0; configuration.attrs && i < configuration.numAttrs; ++i) {
+    const CUlaunchAttribute &attribute = configuration.attrs[i];
+    if (attribute.id == CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION) {
+      const auto &size = attribute.value.clusterDim;
+      attributes.insert(attributes.end(), {attribute.id, size.x, size.y, size.z});
+    } else {
+      // The first field of every other value that matters here is an int.
+      attributes.insert(attributes.end(), {attribute.id, attribute.value.priority, 0, 0});
+    }
+  }
+}
+
 } // namespace emulator

@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include <cuda.h>
+
 #include "../ptx/program.h"
 
 namespace emulator {
@@ -21,6 +23,7 @@ struct RecordedCall {
   std::string kernel;                    // of a launch
   std::vector<uint8_t> parameters;       // their bytes, one parameter behind the other
   std::vector<uint32_t> parameter_bytes; // of each
+  std::vector<int64_t> attributes;       // of a launch: number and three values of each, zeros behind a single one
 };
 
 class Recording {
@@ -34,6 +37,8 @@ public:
   void add(RecordedCall call) { calls_.push_back(std::move(call)); }
   // The call that was added last launches a kernel.
   void add_launch(const Kernel &kernel, void **parameters, void **extra);
+  // It has these launch attributes.
+  void add_attributes(const CUlaunchConfig &configuration);
 
   // The oldest call that was not yet taken; null if there is none. Valid until the next one is taken.
   const RecordedCall *take(uint64_t number);
