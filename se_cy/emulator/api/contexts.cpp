@@ -43,8 +43,10 @@ DRIVER_FUNCTION cuCtxDestroy_v2(CUcontext handle) {
   if (!context || context->primary)
     return refuse(CUDA_ERROR_INVALID_CONTEXT, call.process.contexts.describe(handle));
   call.wait(call.process.scheduler.pending_of(*context));
-  if (!context->destroyed)
-    call.process.destroy_context(context);
+  // Another thread may have destroyed it during the wait.
+  if (context->destroyed)
+    return refuse(CUDA_ERROR_INVALID_CONTEXT, call.process.contexts.describe(handle));
+  call.process.destroy_context(context);
   HostThread &thread = HostThread::of_caller();
   if (thread.current() == handle)
     thread.contexts.pop_back();

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../state/jit_options.h"
 #include "../state/resolve.h"
@@ -96,9 +98,16 @@ DRIVER_FUNCTION cuLibraryUnload(CUlibrary handle) {
   const auto modules = [&] {
     return call.process.modules.select([&](const Module &module) { return module.library == handle; });
   };
-  for (const auto &module : modules()) {
-    call.wait(call.process.scheduler.pending_of(*module->context));
-    RETURN_IF_FAILED(module->context->fault);
+  // During a wait another thread may launch more, and in contexts that had no module of the library.
+  for (std::vector<WorkPointer> pending;; call.wait(std::move(pending))) {
+    pending.clear();
+    for (const auto &module : modules()) {
+      RETURN_IF_FAILED(module->context->fault);
+      const auto more = call.process.scheduler.pending_of(*module->context);
+      pending.insert(pending.end(), more.begin(), more.end());
+    }
+    if (pending.empty())
+      break;
   }
   // Another thread may have unloaded it, or reset a context, during the wait.
   RETURN_IF_FAILED(resolve_library(call.process, handle, library));

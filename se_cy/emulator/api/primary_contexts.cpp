@@ -7,14 +7,17 @@ using namespace emulator;
 
 namespace {
 
-// Ends an incarnation. What it still has to do is done first, as by the real driver.
-CUresult end(Call &call, Device &device) {
+enum class EndedBy { release, reset };
+
+// Ends an incarnation. What it still has to do is done first, as by the real driver; meanwhile another thread may end
+// it, or retain what the last release is about to end.
+CUresult end(Call &call, Device &device, EndedBy by) {
   PrimaryContext &primary = device.primary();
   const std::shared_ptr<Context> context = primary.context;
   if (!context)
     return CUDA_SUCCESS;
   call.wait(call.process.scheduler.pending_of(*context));
-  if (context->destroyed)
+  if (primary.context != context || (by == EndedBy::release && primary.retained))
     return CUDA_SUCCESS;
   if (context->fault != CUDA_SUCCESS)
     primary.fault = context->fault;
@@ -51,7 +54,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   PrimaryContext &primary = device->primary();
   if (!primary.retained)
     return CUDA_ERROR_INVALID_CONTEXT;
-  return --primary.retained ? CUDA_SUCCESS : end(call, *device);
+  return --primary.retained ? CUDA_SUCCESS : end(call, *device, EndedBy::release);
 }
 
 DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
@@ -60,7 +63,7 @@ DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
   RETURN_IF_FAILED(check_unsafe(call.process));
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
-  return end(call, *device);
+  return end(call, *device, EndedBy::reset);
 }
 
 DRIVER_FUNCTION cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active) {
