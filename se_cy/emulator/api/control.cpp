@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -146,16 +147,17 @@ void se_cy_emulator_seed(const uint64_t *seed) {
   process.scheduler.seed(seed ? std::optional<uint64_t>(*seed) : std::nullopt);
 }
 
-int se_cy_emulator_begin_progress(void) {
+uint64_t se_cy_emulator_begin_progress(void) {
   try {
-    Process::instance().progress.begin();
-    return 0;
+    return Process::instance().progress.begin();
   } catch (const std::system_error &) {
-    return -1;
+    return 0;
+  } catch (const std::bad_alloc &) {
+    return 0;
   }
 }
 
-void se_cy_emulator_end_progress(void) { Process::instance().progress.end(); }
+void se_cy_emulator_end_progress(uint64_t begun) { Process::instance().progress.end(begun); }
 
 int se_cy_emulator_claim_registers(const char *kernel, unsigned count) {
   if (!kernel || count > 255)
