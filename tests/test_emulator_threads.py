@@ -112,3 +112,52 @@ def test_unload_of_a_library_waits_for_modules_that_come_meanwhile(control, cont
     later.set()
     assert unload.answer() == "SUCCESS"
     assert control.live("modules") == control.live("libraries") == 0
+
+
+def test_stream_that_is_destroyed_while_a_launch_waits_for_room_is_refused(control, context, kernel):
+    nothing, flag = kernel("nothing"), Flag()
+    with full_queue(kernel, flag) as stream:
+        waiting = Waiting(control, context, driver.cuLaunchKernel, nothing, 1, 1, 1, 1, 1, 1, 0, stream, 0, 0)
+        ok(driver.cuStreamDestroy(stream))
+        flag.set()
+        assert waiting.answer() == "INVALID_HANDLE"
+
+
+def test_stream_that_is_destroyed_while_a_memset_waits_for_room_is_refused(control, context, kernel):
+    flag = Flag()
+    with full_queue(kernel, flag) as stream:
+        waiting = Waiting(control, context, driver.cuMemsetD8Async, flag.address, 1, 1, stream)
+        ok(driver.cuStreamDestroy(stream))
+        flag.set()
+        assert waiting.answer() == "INVALID_HANDLE"
+
+
+@pytest.mark.parametrize("work", ["launch", "memset", "copy"])
+def test_work_that_waits_for_room_goes_into_a_capture_that_begins_meanwhile(control, context, kernel, work):
+    nothing, flag = kernel("nothing"), Flag()
+    memory = ok(driver.cuMemHostAlloc(8, 0))
+    with full_queue(kernel, flag) as stream:
+        function, *arguments = {
+            "launch": (driver.cuLaunchKernel, nothing, 1, 1, 1, 1, 1, 1, 0, stream, 0, 0),
+            "memset": (driver.cuMemsetD8Async, memory, 1, 1, stream),
+            "copy": (driver.cuMemcpyDtoDAsync, memory, memory + 4, 4, stream),
+        }[work]
+        waiting = Waiting(control, context, function, *arguments)
+        ok(driver.cuStreamBeginCapture(stream, driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED))
+        flag.set()
+        assert waiting.answer() == "SUCCESS"
+        graph = ok(driver.cuStreamEndCapture(stream))
+        assert ok(driver.cuGraphGetNodes(graph, 0))[1] == 1
+        ok(driver.cuGraphDestroy(graph))
+
+
+def test_graph_that_is_destroyed_while_its_launch_waits_for_room_is_refused(control, context, kernel):
+    graph = ok(driver.cuGraphCreate(0))
+    executable = ok(driver.cuGraphInstantiate(graph, 0))
+    flag = Flag()
+    with full_queue(kernel, flag) as stream:
+        waiting = Waiting(control, context, driver.cuGraphLaunch, executable, stream)
+        ok(driver.cuGraphExecDestroy(executable))
+        flag.set()
+        assert waiting.answer() == "INVALID_VALUE"
+    ok(driver.cuGraphDestroy(graph))

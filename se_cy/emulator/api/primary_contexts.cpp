@@ -28,7 +28,7 @@ CUresult end(Call &call, Device &device, EndedBy by) {
 
 } // namespace
 
-DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) {
+DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) DRIVER_TRY {
   Call call("cuDevicePrimaryCtxRetain", handle, ordinal);
   RETURN_IF_FAILED(call.begin());
   Device *device;
@@ -43,9 +43,9 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRetain(CUcontext *handle, CUdevice ordinal) {
     primary.context = call.process.create_context(*device, primary.flags, true);
   ++primary.retained;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
+DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) DRIVER_TRY {
   Call call("cuDevicePrimaryCtxRelease", ordinal);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(check_unsafe(call.process));
@@ -55,18 +55,18 @@ DRIVER_FUNCTION cuDevicePrimaryCtxRelease_v2(CUdevice ordinal) {
   if (!primary.retained)
     return CUDA_ERROR_INVALID_CONTEXT;
   return --primary.retained ? CUDA_SUCCESS : end(call, *device, EndedBy::release);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) {
+DRIVER_FUNCTION cuDevicePrimaryCtxReset_v2(CUdevice ordinal) DRIVER_TRY {
   Call call("cuDevicePrimaryCtxReset", ordinal);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(check_unsafe(call.process));
   Device *device;
   RETURN_IF_FAILED(resolve_device(call.process, ordinal, device));
   return end(call, *device, EndedBy::reset);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active) {
+DRIVER_FUNCTION cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags, int *active) DRIVER_TRY {
   Call call("cuDevicePrimaryCtxGetState", ordinal, flags, active);
   RETURN_IF_FAILED(call.begin());
   Device *device;
@@ -76,9 +76,9 @@ DRIVER_FUNCTION cuDevicePrimaryCtxGetState(CUdevice ordinal, unsigned int *flags
   *flags = device->primary().flags;
   *active = device->primary().context ? 1 : 0;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) {
+DRIVER_FUNCTION cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int flags) DRIVER_TRY {
   Call call("cuDevicePrimaryCtxSetFlags", ordinal, flags);
   RETURN_IF_FAILED(call.begin());
   Device *device;
@@ -90,4 +90,4 @@ DRIVER_FUNCTION cuDevicePrimaryCtxSetFlags_v2(CUdevice ordinal, unsigned int fla
   if (primary.context)
     primary.context->flags = flags;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

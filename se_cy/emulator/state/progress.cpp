@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <new>
 
 #include <signal.h>
 
@@ -69,9 +70,12 @@ void Progress::join() {
 void Progress::run() {
   CallSite::enter("se_cy_emulator_progress", 0);
   while (!stopping_) {
-    process_.lock.lock();
-    const bool worked = process_.scheduler.step_any();
-    process_.lock.unlock();
+    bool worked = false;
+    try {
+      const std::lock_guard<FairLock> guard(process_.lock);
+      worked = process_.scheduler.step_any();
+    } catch (const std::bad_alloc &) { // there may be memory later
+    }
     if (!worked)
       std::this_thread::sleep_for(std::chrono::microseconds(100));
   }
