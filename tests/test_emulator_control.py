@@ -163,6 +163,18 @@ def test_call_passes_only_when_every_block_of_it_is_released(control, context):
     assert done.is_set()
 
 
+def test_call_released_from_one_block_is_not_caught_by_the_next(control, context):
+    for _ in range(50):
+        with control.block("cuDriverGetVersion") as block:
+            thread = in_thread(driver.cuDriverGetVersion)
+            block.wait_until_reached()
+        with control.block("cuDriverGetVersion") as block:
+            thread.join(30)
+            assert not thread.is_alive()
+            with pytest.raises(TimeoutError):
+                block.wait_until_reached(timeout=0)
+
+
 def test_se_cy_load_of_one_thread_is_waited_for_by_another(control, saxpy_ptx):
     device = se_cy.Device(0)
     spec = se_cy.KernelLoaderSpec("saxpy").add_ptx(saxpy_ptx)

@@ -51,6 +51,28 @@ def test_without_a_seed_only_what_leads_to_a_wait_runs(control, kernel, streams,
     assert [int_at(pinned[i]).value for i in range(2)] == [0, 1]
 
 
+def test_without_a_seed_the_legacy_stream_waits_in_the_order_of_the_calls(control, kernel, pinned):
+    blocking = [ok(driver.cuStreamCreate(0)) for _ in range(8)]
+    for _ in range(20):
+        for number, stream in enumerate([*blocking, *reversed(blocking)]):
+            put(kernel, pinned[0], number, stream)
+        put(kernel, pinned[1], 1, 0)
+        ok(driver.cuStreamSynchronize(0))
+        assert int_at(pinned[0]).value == 15
+
+
+def test_without_a_seed_what_leads_to_a_wait_runs_in_the_order_of_the_calls(control, kernel, streams, pinned):
+    put(kernel, pinned[0], 1, streams[0])
+    put(kernel, pinned[0], 2, streams[1])
+    put(kernel, pinned[0], 3, streams[0])
+    for stream in (streams[1], streams[0]):  # the stream that waits lists the one with the last call first
+        event = ok(driver.cuEventCreate(0))
+        ok(driver.cuEventRecord(event, streams[0] if stream is streams[1] else streams[1]))
+        ok(driver.cuStreamWaitEvent(streams[2], event, 0))
+    ok(driver.cuStreamSynchronize(streams[2]))
+    assert int_at(pinned[0]).value == 3
+
+
 def test_same_seed_same_order_and_other_seeds_other_orders(control, kernel, streams, pinned):
     def results(seed):
         control.seed(seed)
@@ -178,6 +200,35 @@ def test_progress_has_a_thread_only_while_it_lasts(control, context):
     with control.progress():
         control.reset()
         assert threads() == before
+
+
+def test_end_of_progress_that_a_reset_has_ended_leaves_later_progress(control, kernel):
+    first = control.progress()
+    first.__enter__()
+    control.reset()
+    with control.progress():
+        first.__exit__(None, None, None)
+        ok(driver.cuCtxSetCurrent(ok(driver.cuDevicePrimaryCtxRetain(0))))
+        address = ok(driver.cuMemHostAlloc(4, 0))
+        ok(driver.cuMemsetD32Async(address, 1, 1, 0))
+        assert until(address, 1, 30)
+
+
+def test_progress_without_a_thread_is_refused_and_leaves_the_signals():
+    check_python(START + """
+import resource, signal
+before = signal.pthread_sigmask(signal.SIG_BLOCK, [])
+progress = emulator.progress()
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20), resource.RLIM_INFINITY))  # less than a stack
+try:
+    progress.__enter__()
+except RuntimeError as error:
+    assert "no thread" in str(error)
+else:
+    raise AssertionError
+assert signal.pthread_sigmask(signal.SIG_BLOCK, []) == before
+""")
 
 
 @pytest.mark.parametrize("end", ["sys.exit(0)", "os._exit(0)", "pass"])

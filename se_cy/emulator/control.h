@@ -48,7 +48,7 @@ SE_CY_EMULATOR_API uint64_t se_cy_emulator_calls(const char *function);
    already, so that somebody may hold it. */
 SE_CY_EMULATOR_API int se_cy_emulator_hide(const char *function);
 
-/* From now on calls of the function wait at their start, until the gate is opened. 0 for one that the driver lacks. */
+/* Calls of the function that come from now on wait at their start, until the gate is opened. 0 for one that the driver lacks. */
 SE_CY_EMULATOR_API uint64_t se_cy_emulator_close_gate(const char *function);
 /* Waits until count calls wait there. 1; 0 when the time is over; -1 when the gate is open; -2 when a call was made by
    a thread that held Python's GIL, which is let through, as nobody could open the gate meanwhile. */
@@ -96,9 +96,10 @@ SE_CY_EMULATOR_API const char *se_cy_emulator_explanation_of(const char *functio
    wait for, in the order of the calls. */
 SE_CY_EMULATOR_API void se_cy_emulator_seed(const uint64_t *seed);
 
-/* Pending work runs in a thread of the driver's own until each begin has its end. 0, or -1 when there is no thread. */
-SE_CY_EMULATOR_API int se_cy_emulator_begin_progress(void);
-SE_CY_EMULATOR_API void se_cy_emulator_end_progress(void);
+/* Pending work runs in a thread of the driver's own until each begin has its end: with the number that begin returned,
+   or 0 when there is no thread. A reset ends them all; an end that comes after it does nothing. */
+SE_CY_EMULATOR_API uint64_t se_cy_emulator_begin_progress(void);
+SE_CY_EMULATOR_API void se_cy_emulator_end_progress(uint64_t begun);
 
 /* Kernels of that name use count registers a thread, 1 to 255; 0: what their code says. 0, or -1 for another count. */
 SE_CY_EMULATOR_API int se_cy_emulator_claim_registers(const char *kernel, unsigned count);

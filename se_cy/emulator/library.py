@@ -56,8 +56,8 @@ def library():
         ("last_fault", c_char_p),
         ("explanation", c_char_p),
         ("seed", None, POINTER(c_uint64)),
-        ("begin_progress", c_int),
-        ("end_progress", None),
+        ("begin_progress", c_uint64),
+        ("end_progress", None, c_uint64),
         ("claim_registers", c_int, c_char_p, c_uint),
     ):
         function = getattr(loaded, f"se_cy_emulator_{name}")

@@ -35,9 +35,10 @@ def progress():
     RuntimeError
         The system has no thread left.
     """
-    if library().se_cy_emulator_begin_progress():
+    begun = library().se_cy_emulator_begin_progress()
+    if not begun:
         raise RuntimeError("no thread can be started to run pending work")
     try:
         yield
     finally:
-        library().se_cy_emulator_end_progress()
+        library().se_cy_emulator_end_progress(begun)

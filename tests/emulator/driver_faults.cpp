@@ -55,8 +55,10 @@ SCENARIO(calls_fail_on_demand) {
   CUdeviceptr address;
   CHECK(fail("cuMemAlloc", 0, CUDA_ERROR_OUT_OF_MEMORY, 0) == -1);
   CHECK(fail("cuMemAlloc", 1, CUDA_ERROR_OUT_OF_MEMORY, 7) == -1);
+  CHECK(fail("cuMemAlloc", 1, CUDA_SUCCESS, 0) == -1 && fail("cuMemAlloc", 1, -1, 0) == -1);
   CHECK(fail("cuMemAlloc_v2", 2, CUDA_ERROR_OUT_OF_MEMORY, 0) == 0);
   OK(cuMemAlloc(&address, 16));
+  CHECK(fail("cuMemAlloc", UINT64_MAX, CUDA_ERROR_UNKNOWN, 1) == -1);
   EXPECT(CUDA_ERROR_OUT_OF_MEMORY, cuMemAlloc(&address, 16));
   OK(cuMemAlloc(&address, 16));
   CHECK(fail("cuMemAlloc", 1, CUDA_ERROR_UNKNOWN, 1) == 0);

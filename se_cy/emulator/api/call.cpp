@@ -6,6 +6,7 @@
 
 #include "../state/explanation.h"
 #include "../state/host_thread.h"
+#include "../state/resolve.h"
 
 namespace emulator {
 
@@ -37,9 +38,24 @@ void Call::wait(std::vector<WorkPointer> targets) {
   }
 }
 
-void Call::wait_for_room(const std::shared_ptr<Context> &context) {
-  while (const WorkPointer oldest = process.scheduler.oldest_if_full(*context))
+CUresult Call::wait_for_room(const std::shared_ptr<Stream> &stream) {
+  const std::shared_ptr<Context> context = stream->context;
+  bool waited = false;
+  while (!stream->capture) {
+    const WorkPointer oldest = process.scheduler.oldest_if_full(*context);
+    if (!oldest)
+      break;
     wait({oldest});
+    waited = true;
+  }
+  if (!waited)
+    return CUDA_SUCCESS;
+  RETURN_IF_FAILED(context->fault);
+  if (context->destroyed)
+    return CUDA_ERROR_INVALID_HANDLE;
+  if (stream->handle && !process.streams.find(stream->handle))
+    return refuse_handle(process.streams, stream->handle);
+  return check_use(process, *stream);
 }
 
 void Call::record() {

@@ -6,6 +6,8 @@
 #include <array>
 #include <cstdint>
 #include <mutex>
+#include <new>
+#include <stdexcept>
 #include <type_traits>
 #include <vector>
 
@@ -14,6 +16,17 @@
 #include "../state/process.h"
 
 #define DRIVER_FUNCTION extern "C" __attribute__((visibility("default"))) CUresult CUDAAPI
+
+// Between the parameters of a driver function and its body, and behind the body: memory that the process lacks is an
+// answer, and the lock is given up on the way.
+#define DRIVER_TRY try
+#define DRIVER_CATCH                                                                                                   \
+  catch (const std::bad_alloc &) {                                                                                     \
+    return CUDA_ERROR_OUT_OF_MEMORY;                                                                                   \
+  }                                                                                                                    \
+  catch (const std::length_error &) {                                                                                  \
+    return CUDA_ERROR_OUT_OF_MEMORY;                                                                                   \
+  }
 
 #define RETURN_IF_FAILED(expression)                                                                                   \
   do {                                                                                                                 \
@@ -38,8 +51,10 @@ public:
   // Blocks the calling thread until the work is done, giving other threads' calls their turn. The state may have
   // changed on return: a context that was alive may be gone.
   void wait(std::vector<WorkPointer> targets);
-  // Waits while the context has as much work pending as it can hold.
-  void wait_for_room(const std::shared_ptr<Context> &context);
+  // Waits while the stream's context has as much work pending as it can hold; a capture takes any number. Then the
+  // stream can take work, or answers why not; it may have begun a capture, and what else the call has looked up may be
+  // gone.
+  CUresult wait_for_room(const std::shared_ptr<Stream> &stream);
 
   // Runs something long that touches no state.
   template <class Operation> auto without_lock(Operation operation) {

@@ -49,7 +49,7 @@ CUresult describe(Call &call, CUstream handle, CUstreamCaptureStatus *status, cu
 
 } // namespace
 
-DRIVER_FUNCTION cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) {
+DRIVER_FUNCTION cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mode) DRIVER_TRY {
   Call call("cuStreamBeginCapture", handle, mode);
   RETURN_IF_FAILED(call.begin());
   if (!is_mode(mode))
@@ -57,9 +57,9 @@ DRIVER_FUNCTION cuStreamBeginCapture_v2(CUstream handle, CUstreamCaptureMode mod
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
   return begin_capture(call.process, stream, mode);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamEndCapture(CUstream handle, CUgraph *graph) {
+DRIVER_FUNCTION cuStreamEndCapture(CUstream handle, CUgraph *graph) DRIVER_TRY {
   Call call("cuStreamEndCapture", handle, graph);
   RETURN_IF_FAILED(call.begin());
   if (!graph)
@@ -67,37 +67,37 @@ DRIVER_FUNCTION cuStreamEndCapture(CUstream handle, CUgraph *graph) {
   std::shared_ptr<Stream> stream;
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
   return end_capture(call.process, stream, *graph);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) {
+DRIVER_FUNCTION cuStreamIsCapturing(CUstream handle, CUstreamCaptureStatus *status) DRIVER_TRY {
   Call call("cuStreamIsCapturing", handle, status);
   return describe(call, handle, status, nullptr, nullptr, nullptr, nullptr, nullptr);
-}
+} DRIVER_CATCH
 
 #undef cuStreamGetCaptureInfo
-DRIVER_FUNCTION cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id) {
+DRIVER_FUNCTION cuStreamGetCaptureInfo(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id) DRIVER_TRY {
   Call call("cuStreamGetCaptureInfo", handle, status, id);
   return describe(call, handle, status, id, nullptr, nullptr, nullptr, nullptr);
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuStreamGetCaptureInfo_v2(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id,
-                                          CUgraph *graph, const CUgraphNode **dependencies, size_t *count) {
+                                          CUgraph *graph, const CUgraphNode **dependencies, size_t *count) DRIVER_TRY {
   Call call("cuStreamGetCaptureInfo", handle, status, id, graph, dependencies, count);
   return describe(call, handle, status, id, graph, dependencies, nullptr, count);
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuStreamGetCaptureInfo_v3(CUstream handle, CUstreamCaptureStatus *status, cuuint64_t *id,
                                           CUgraph *graph, const CUgraphNode **dependencies,
-                                          const CUgraphEdgeData **edges, size_t *count) {
+                                          const CUgraphEdgeData **edges, size_t *count) DRIVER_TRY {
   Call call("cuStreamGetCaptureInfo", handle, status, id, graph, dependencies, edges, count);
   return describe(call, handle, status, id, graph, dependencies, edges, count);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) {
+DRIVER_FUNCTION cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode *mode) DRIVER_TRY {
   Call call("cuThreadExchangeStreamCaptureMode", mode);
   RETURN_IF_FAILED(call.begin());
   if (!mode || !is_mode(*mode))
     return CUDA_ERROR_INVALID_VALUE;
   std::swap(*mode, HostThread::of_caller().capture_mode);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -60,11 +61,13 @@ constexpr PtxOfDriver ptx_of_driver[] = {
     {11030, 73}, {11040, 74}, {11050, 75}, {11060, 76}, {11070, 77}, {11080, 78}, {12000, 80}, {12010, 81}, {12020, 82},
     {12030, 83}, {12040, 84}, {12050, 85}, {12060, 85}, {12070, 86}, {12080, 87}, {12090, 88}, {13000, 90}};
 
-// Texts for callers in C: valid in the calling thread until it asks for the next.
+// Texts for callers in C: valid in the calling thread until it asks for the next, and cut where they are very long.
+// Without a destructor, as exit handlers ask after those of the main thread's variables.
 const char *keep(std::string_view text) {
-  thread_local std::string kept;
-  kept = text;
-  return kept.c_str();
+  constexpr size_t most_text = 8191;
+  thread_local char kept[most_text + 1];
+  kept[text.copy(kept, most_text)] = 0;
+  return kept;
 }
 
 bool is_lost_with(const Process &process, CUresult status) {
@@ -146,16 +149,17 @@ void se_cy_emulator_seed(const uint64_t *seed) {
   process.scheduler.seed(seed ? std::optional<uint64_t>(*seed) : std::nullopt);
 }
 
-int se_cy_emulator_begin_progress(void) {
+uint64_t se_cy_emulator_begin_progress(void) {
   try {
-    Process::instance().progress.begin();
-    return 0;
+    return Process::instance().progress.begin();
   } catch (const std::system_error &) {
-    return -1;
+    return 0;
+  } catch (const std::bad_alloc &) {
+    return 0;
   }
 }
 
-void se_cy_emulator_end_progress(void) { Process::instance().progress.end(); }
+void se_cy_emulator_end_progress(uint64_t begun) { Process::instance().progress.end(begun); }
 
 int se_cy_emulator_claim_registers(const char *kernel, unsigned count) {
   if (!kernel || count > 255)

@@ -31,13 +31,14 @@ int se_cy_emulator_implements(const char *function) {
 const char *se_cy_emulator_function(size_t index) { return implemented_name(index); }
 
 int se_cy_emulator_fail(const char *function, uint64_t nth, int status, int mode) {
-  if (!function || !is_controlled(function) || !nth || mode & ~(SE_CY_EMULATOR_ALWAYS | SE_CY_EMULATOR_STICKY))
+  if (!function || !is_controlled(function) || !nth || status <= 0 ||
+      mode & ~(SE_CY_EMULATOR_ALWAYS | SE_CY_EMULATOR_STICKY))
     return -1;
   Process &process = Process::instance();
   const Guard guard(process.lock);
-  process.ledger.fail(function, nth, {static_cast<CUresult>(status), (mode & SE_CY_EMULATOR_STICKY) != 0},
-                      mode & SE_CY_EMULATOR_ALWAYS ? FailureMode::always : FailureMode::once);
-  return 0;
+  const Failure failure{static_cast<CUresult>(status), (mode & SE_CY_EMULATOR_STICKY) != 0};
+  const FailureMode how_often = mode & SE_CY_EMULATOR_ALWAYS ? FailureMode::always : FailureMode::once;
+  return process.ledger.fail(function, nth, failure, how_often) ? 0 : -1;
 }
 
 void se_cy_emulator_clear_failures(void) {

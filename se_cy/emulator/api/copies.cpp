@@ -27,10 +27,6 @@ bool on_device(const Range &range) { return range.place != Place::pageable; }
 
 CUresult enqueue(Call &call, const std::shared_ptr<Stream> &stream, std::unique_ptr<Action> action, Waiting waiting) {
   const std::shared_ptr<Context> context = stream->context;
-  call.wait_for_room(context);
-  RETURN_IF_FAILED(context->fault);
-  if (context->destroyed)
-    return CUDA_ERROR_INVALID_HANDLE;
   const WorkPointer work = stream->enqueue(call.process.scheduler, std::move(action));
   if (waiting == Waiting::yes)
     call.wait({work});
@@ -41,6 +37,7 @@ CUresult enqueue(Call &call, const std::shared_ptr<Stream> &stream, std::unique_
 // graph it is read and written by the run.
 CUresult copy(Call &call, const std::shared_ptr<Stream> &stream, Range destination, Range source, size_t bytes,
               Waiting waiting) {
+  RETURN_IF_FAILED(call.wait_for_room(stream));
   if (stream->capture) {
     capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_MEMCPY, stream->context, {},
                                          [&process = call.process, destination, source, bytes] {
@@ -94,6 +91,7 @@ CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width
   const Range to = locate(call.process, destination, width * count);
   if (!on_device(to))
     return refuse_address(call.process, destination);
+  RETURN_IF_FAILED(call.wait_for_room(stream));
   if (stream->capture) {
     capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_MEMSET, stream->context, {},
                                          [&process = call.process, to, value, width, count] {
@@ -106,67 +104,67 @@ CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width
 
 } // namespace
 
-DRIVER_FUNCTION cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
+DRIVER_FUNCTION cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) DRIVER_TRY {
   return checked_copy({"cuMemcpyHtoD", destination, source, bytes}, destination, address_of(source), bytes,
                       Direction::to_device, no_stream, Waiting::yes);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
+DRIVER_FUNCTION cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) DRIVER_TRY {
   return checked_copy({"cuMemcpyHtoDAsync", destination, source, bytes, stream}, destination, address_of(source),
                       bytes, Direction::to_device, stream, Waiting::no);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
+DRIVER_FUNCTION cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) DRIVER_TRY {
   return checked_copy({"cuMemcpyDtoH", destination, source, bytes}, address_of(destination), source, bytes,
                       Direction::to_host, no_stream, Waiting::yes);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+DRIVER_FUNCTION cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) DRIVER_TRY {
   return checked_copy({"cuMemcpyDtoHAsync", destination, source, bytes, stream}, address_of(destination), source,
                       bytes, Direction::to_host, stream, Waiting::no);
-}
+} DRIVER_CATCH
 
 // The host does not wait for a copy within the device, even in the form without a stream.
-DRIVER_FUNCTION cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
+DRIVER_FUNCTION cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) DRIVER_TRY {
   return checked_copy({"cuMemcpyDtoD", destination, source, bytes}, destination, source, bytes, Direction::on_device,
                       no_stream, Waiting::no);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+DRIVER_FUNCTION cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) DRIVER_TRY {
   return checked_copy({"cuMemcpyDtoDAsync", destination, source, bytes, stream}, destination, source, bytes,
                       Direction::on_device, stream, Waiting::no);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
+DRIVER_FUNCTION cuMemcpy(CUdeviceptr destination, CUdeviceptr source, size_t bytes) DRIVER_TRY {
   return checked_copy({"cuMemcpy", destination, source, bytes}, destination, source, bytes, Direction::any, no_stream,
                       Waiting::yes);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+DRIVER_FUNCTION cuMemcpyAsync(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) DRIVER_TRY {
   return checked_copy({"cuMemcpyAsync", destination, source, bytes, stream}, destination, source, bytes,
                       Direction::any, stream, Waiting::no);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t count) {
+DRIVER_FUNCTION cuMemsetD8_v2(CUdeviceptr destination, unsigned char value, size_t count) DRIVER_TRY {
   return fill({"cuMemsetD8", destination, value, count}, destination, value, 1, count, no_stream);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream) {
+DRIVER_FUNCTION cuMemsetD8Async(CUdeviceptr destination, unsigned char value, size_t count, CUstream stream) DRIVER_TRY {
   return fill({"cuMemsetD8Async", destination, value, count, stream}, destination, value, 1, count, stream);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemsetD16_v2(CUdeviceptr destination, unsigned short value, size_t count) {
+DRIVER_FUNCTION cuMemsetD16_v2(CUdeviceptr destination, unsigned short value, size_t count) DRIVER_TRY {
   return fill({"cuMemsetD16", destination, value, count}, destination, value, 2, count, no_stream);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemsetD16Async(CUdeviceptr destination, unsigned short value, size_t count, CUstream stream) {
+DRIVER_FUNCTION cuMemsetD16Async(CUdeviceptr destination, unsigned short value, size_t count, CUstream stream) DRIVER_TRY {
   return fill({"cuMemsetD16Async", destination, value, count, stream}, destination, value, 2, count, stream);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t count) {
+DRIVER_FUNCTION cuMemsetD32_v2(CUdeviceptr destination, unsigned int value, size_t count) DRIVER_TRY {
   return fill({"cuMemsetD32", destination, value, count}, destination, value, 4, count, no_stream);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream) {
+DRIVER_FUNCTION cuMemsetD32Async(CUdeviceptr destination, unsigned int value, size_t count, CUstream stream) DRIVER_TRY {
   return fill({"cuMemsetD32Async", destination, value, count, stream}, destination, value, 4, count, stream);
-}
+} DRIVER_CATCH

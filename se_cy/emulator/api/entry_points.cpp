@@ -31,7 +31,8 @@ namespace {
 #define SINCE(version, name, function) {name, version, reinterpret_cast<void *>(function)}
 
 const std::vector<EntryPoint> &entry_points() {
-  static const std::vector<EntryPoint> table = {
+  // Never destroyed: exit handlers look functions up too.
+  static const auto &table = *new std::vector<EntryPoint>{
       SINCE(2000, "cuInit", cuInit),
       SINCE(2020, "cuDriverGetVersion", cuDriverGetVersion),
       SINCE(6000, "cuGetErrorName", cuGetErrorName),
@@ -237,16 +238,16 @@ CUresult look_up(const char *name, void **function, int version, cuuint64_t flag
 
 // A name that is not found is no error of this form.
 DRIVER_FUNCTION cuGetProcAddress_v2(const char *name, void **function, int version, cuuint64_t flags,
-                                    CUdriverProcAddressQueryResult *status) {
+                                    CUdriverProcAddressQueryResult *status) DRIVER_TRY {
   CUdriverProcAddressQueryResult found;
   const CUresult answer = look_up(name, function, version, flags, &found);
   if (answer == CUDA_SUCCESS && status)
     *status = found;
   return answer;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags) {
+DRIVER_FUNCTION cuGetProcAddress(const char *name, void **function, int version, cuuint64_t flags) DRIVER_TRY {
   CUdriverProcAddressQueryResult found;
   const CUresult answer = look_up(name, function, version, flags, &found);
   return answer == CUDA_SUCCESS && found != CU_GET_PROC_ADDRESS_SUCCESS ? CUDA_ERROR_NOT_FOUND : answer;
-}
+} DRIVER_CATCH

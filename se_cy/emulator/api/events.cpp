@@ -7,7 +7,7 @@
 
 using namespace emulator;
 
-DRIVER_FUNCTION cuEventCreate(CUevent *handle, unsigned int flags) {
+DRIVER_FUNCTION cuEventCreate(CUevent *handle, unsigned int flags) DRIVER_TRY {
   Call call("cuEventCreate", handle, flags);
   RETURN_IF_FAILED(call.begin());
   constexpr unsigned known = CU_EVENT_BLOCKING_SYNC | CU_EVENT_DISABLE_TIMING;
@@ -18,18 +18,18 @@ DRIVER_FUNCTION cuEventCreate(CUevent *handle, unsigned int flags) {
   *handle = call.process.events.reserve();
   call.process.events.put(*handle, std::shared_ptr<Event>(new Event{*handle, context, flags, nullptr, nullptr}));
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuEventDestroy_v2(CUevent handle) {
+DRIVER_FUNCTION cuEventDestroy_v2(CUevent handle) DRIVER_TRY {
   Call call("cuEventDestroy", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
   RETURN_IF_FAILED(resolve_event(call.process, handle, event));
   call.process.events.erase(handle);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuEventRecord(CUevent handle, CUstream stream_handle) {
+DRIVER_FUNCTION cuEventRecord(CUevent handle, CUstream stream_handle) DRIVER_TRY {
   Call call("cuEventRecord", handle, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
@@ -47,9 +47,9 @@ DRIVER_FUNCTION cuEventRecord(CUevent handle, CUstream stream_handle) {
   event->reached = std::make_shared<Event::Time>();
   event->recorded = stream->enqueue(call.process.scheduler, std::make_unique<Record>(event->reached));
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuEventSynchronize(CUevent handle) {
+DRIVER_FUNCTION cuEventSynchronize(CUevent handle) DRIVER_TRY {
   Call call("cuEventSynchronize", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
@@ -59,9 +59,9 @@ DRIVER_FUNCTION cuEventSynchronize(CUevent handle) {
   if (!event->complete())
     call.wait({event->recorded});
   return context->fault;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuEventQuery(CUevent handle) {
+DRIVER_FUNCTION cuEventQuery(CUevent handle) DRIVER_TRY {
   Call call("cuEventQuery", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Event> event;
@@ -71,9 +71,9 @@ DRIVER_FUNCTION cuEventQuery(CUevent handle) {
     return CUDA_SUCCESS;
   Wait(call.process.scheduler, {event->recorded}).step();
   return event->context->fault ? event->context->fault : CUDA_ERROR_NOT_READY;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuEventElapsedTime_v2(float *milliseconds, CUevent start_handle, CUevent end_handle) {
+DRIVER_FUNCTION cuEventElapsedTime_v2(float *milliseconds, CUevent start_handle, CUevent end_handle) DRIVER_TRY {
   Call call("cuEventElapsedTime", milliseconds, start_handle, end_handle);
   RETURN_IF_FAILED(call.begin());
   if (!milliseconds)
@@ -91,9 +91,9 @@ DRIVER_FUNCTION cuEventElapsedTime_v2(float *milliseconds, CUevent start_handle,
     return CUDA_ERROR_NOT_READY;
   *milliseconds = std::chrono::duration<float, std::milli>(*end->reached - *start->reached).count();
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
 #undef cuEventElapsedTime
-DRIVER_FUNCTION cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
+DRIVER_FUNCTION cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) DRIVER_TRY {
   return cuEventElapsedTime_v2(milliseconds, start, end);
-}
+} DRIVER_CATCH

@@ -14,7 +14,7 @@ uint32_t most_dynamic_shared_bytes(const Function &function) {
 
 } // namespace
 
-DRIVER_FUNCTION cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size) {
+DRIVER_FUNCTION cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offset, size_t *size) DRIVER_TRY {
   Call call("cuFuncGetParamInfo", handle, index, offset, size);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Function> function;
@@ -26,9 +26,9 @@ DRIVER_FUNCTION cuFuncGetParamInfo(CUfunction handle, size_t index, size_t *offs
   if (size)
     *size = parameters[index].size;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) {
+DRIVER_FUNCTION cuFuncGetAttribute(int *value, CUfunction_attribute attribute, CUfunction handle) DRIVER_TRY {
   Call call("cuFuncGetAttribute", value, attribute, handle);
   RETURN_IF_FAILED(call.begin());
   if (!value)
@@ -70,9 +70,9 @@ DRIVER_FUNCTION cuFuncGetAttribute(int *value, CUfunction_attribute attribute, C
     *value = 0;
     return CUDA_SUCCESS;
   }
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) {
+DRIVER_FUNCTION cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attribute, int value) DRIVER_TRY {
   Call call("cuFuncSetAttribute", handle, attribute, value);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Function> function;
@@ -91,9 +91,9 @@ DRIVER_FUNCTION cuFuncSetAttribute(CUfunction handle, CUfunction_attribute attri
   default:
     return CUDA_ERROR_INVALID_VALUE;
   }
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuFuncGetName(const char **name, CUfunction handle) {
+DRIVER_FUNCTION cuFuncGetName(const char **name, CUfunction handle) DRIVER_TRY {
   Call call("cuFuncGetName", name, handle);
   RETURN_IF_FAILED(call.begin());
   if (!name)
@@ -102,9 +102,9 @@ DRIVER_FUNCTION cuFuncGetName(const char **name, CUfunction handle) {
   RETURN_IF_FAILED(resolve_function(call.process, handle, function));
   *name = function->kernel->name.c_str();
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuFuncGetModule(CUmodule *module, CUfunction handle) {
+DRIVER_FUNCTION cuFuncGetModule(CUmodule *module, CUfunction handle) DRIVER_TRY {
   Call call("cuFuncGetModule", module, handle);
   RETURN_IF_FAILED(call.begin());
   if (!module)
@@ -113,16 +113,16 @@ DRIVER_FUNCTION cuFuncGetModule(CUmodule *module, CUfunction handle) {
   RETURN_IF_FAILED(resolve_function(call.process, handle, function));
   *module = function->module->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuFuncLoad(CUfunction handle) {
+DRIVER_FUNCTION cuFuncLoad(CUfunction handle) DRIVER_TRY {
   Call call("cuFuncLoad", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Function> function;
   return resolve_function(call.process, handle, function);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle) {
+DRIVER_FUNCTION cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle) DRIVER_TRY {
   Call call("cuFuncIsLoaded", state, handle);
   RETURN_IF_FAILED(call.begin());
   if (!state)
@@ -131,4 +131,4 @@ DRIVER_FUNCTION cuFuncIsLoaded(CUfunctionLoadingState *state, CUfunction handle)
   RETURN_IF_FAILED(resolve_function(call.process, handle, function));
   *state = CU_FUNCTION_LOADING_STATE_LOADED;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

@@ -34,7 +34,7 @@ CUresult check_stream(const Process &process, const Stream &stream) {
 
 } // namespace
 
-DRIVER_FUNCTION cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph_handle, unsigned long long flags) {
+DRIVER_FUNCTION cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph_handle, unsigned long long flags) DRIVER_TRY {
   Call call("cuGraphInstantiate", handle, graph_handle, flags);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Graph> graph;
@@ -53,19 +53,19 @@ DRIVER_FUNCTION cuGraphInstantiateWithFlags(CUgraphExec *handle, CUgraph graph_h
   RETURN_IF_FAILED(check_unsafe(call.process));
   *handle = instantiate(call.process, *graph)->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
 // Runs that have been launched go on.
-DRIVER_FUNCTION cuGraphExecDestroy(CUgraphExec handle) {
+DRIVER_FUNCTION cuGraphExecDestroy(CUgraphExec handle) DRIVER_TRY {
   Call call("cuGraphExecDestroy", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<GraphExec> graph;
   RETURN_IF_FAILED(resolve_executable(call.process, handle, graph));
   call.process.graph_execs.erase(handle);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
+DRIVER_FUNCTION cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) DRIVER_TRY {
   Call call("cuGraphLaunch", handle, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<GraphExec> graph;
@@ -74,18 +74,17 @@ DRIVER_FUNCTION cuGraphLaunch(CUgraphExec handle, CUstream stream_handle) {
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   RETURN_IF_FAILED(check_stream(call.process, *stream));
   RETURN_IF_FAILED(check_contexts(call.process, *graph));
-  const std::shared_ptr<Context> context = stream->context;
-  call.wait_for_room(context);
-  RETURN_IF_FAILED(context->fault);
-  if (context->destroyed)
-    return CUDA_ERROR_INVALID_HANDLE;
+  RETURN_IF_FAILED(call.wait_for_room(stream));
+  // Another thread may have destroyed or reset any of it, or begun a capture, during the wait.
+  RETURN_IF_FAILED(resolve_executable(call.process, handle, graph));
+  RETURN_IF_FAILED(check_stream(call.process, *stream));
   RETURN_IF_FAILED(check_contexts(call.process, *graph));
   enqueue_run(call.process, *graph, *stream);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
 // There is nothing to prepare: launches cost the same without it.
-DRIVER_FUNCTION cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
+DRIVER_FUNCTION cuGraphUpload(CUgraphExec handle, CUstream stream_handle) DRIVER_TRY {
   Call call("cuGraphUpload", handle, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<GraphExec> graph;
@@ -94,11 +93,11 @@ DRIVER_FUNCTION cuGraphUpload(CUgraphExec handle, CUstream stream_handle) {
   RETURN_IF_FAILED(resolve_stream(call.process, stream_handle, stream));
   RETURN_IF_FAILED(check_stream(call.process, *stream));
   return check_contexts(call.process, *graph);
-}
+} DRIVER_CATCH
 
 // The node names what is changed, so that it has to be alive: an executable graph is of little use without its graph.
 DRIVER_FUNCTION cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNode node_handle,
-                                                  const CUDA_KERNEL_NODE_PARAMS *parameters) {
+                                                  const CUDA_KERNEL_NODE_PARAMS *parameters) DRIVER_TRY {
   Call call("cuGraphExecKernelNodeSetParams", handle, node_handle, parameters);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<GraphExec> graph;
@@ -114,4 +113,4 @@ DRIVER_FUNCTION cuGraphExecKernelNodeSetParams_v2(CUgraphExec handle, CUgraphNod
     return refuse(CUDA_ERROR_INVALID_VALUE, "the context of an executable node's function can't change");
   node->work.kernel = std::move(launch);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

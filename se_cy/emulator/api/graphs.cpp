@@ -63,16 +63,16 @@ CUresult read_dependencies(Process &process, const Graph &graph, const CUgraphNo
 
 } // namespace
 
-DRIVER_FUNCTION cuGraphCreate(CUgraph *handle, unsigned int flags) {
+DRIVER_FUNCTION cuGraphCreate(CUgraph *handle, unsigned int flags) DRIVER_TRY {
   Call call("cuGraphCreate", handle, flags);
   RETURN_IF_FAILED(call.begin());
   if (!handle || flags)
     return CUDA_ERROR_INVALID_VALUE;
   *handle = create_graph(call.process)->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuGraphDestroy(CUgraph handle) {
+DRIVER_FUNCTION cuGraphDestroy(CUgraph handle) DRIVER_TRY {
   Call call("cuGraphDestroy", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Graph> graph;
@@ -81,10 +81,10 @@ DRIVER_FUNCTION cuGraphDestroy(CUgraph handle) {
     return refuse(CUDA_ERROR_INVALID_VALUE, "the graph belongs to a capture until that ends");
   destroy_graph(call.process, *graph);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuGraphAddKernelNode_v2(CUgraphNode *handle, CUgraph graph_handle, const CUgraphNode *dependencies,
-                                        size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters) {
+                                        size_t count, const CUDA_KERNEL_NODE_PARAMS *parameters) DRIVER_TRY {
   Call call("cuGraphAddKernelNode", handle, graph_handle, dependencies, count, parameters);
   RETURN_IF_FAILED(call.begin());
   if (!handle)
@@ -100,9 +100,9 @@ DRIVER_FUNCTION cuGraphAddKernelNode_v2(CUgraphNode *handle, CUgraph graph_handl
                      std::move(before))
                 ->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *count) {
+DRIVER_FUNCTION cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *count) DRIVER_TRY {
   Call call("cuGraphGetNodes", handle, nodes, count);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Graph> graph;
@@ -114,9 +114,9 @@ DRIVER_FUNCTION cuGraphGetNodes(CUgraph handle, CUgraphNode *nodes, size_t *coun
       nodes[i] = i < graph->nodes.size() ? graph->nodes[i]->handle : nullptr;
   *count = nodes ? std::min(*count, graph->nodes.size()) : graph->nodes.size();
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *type) {
+DRIVER_FUNCTION cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *type) DRIVER_TRY {
   Call call("cuGraphNodeGetType", handle, type);
   RETURN_IF_FAILED(call.begin());
   const auto node = call.process.graph_nodes.find(handle);
@@ -126,10 +126,10 @@ DRIVER_FUNCTION cuGraphNodeGetType(CUgraphNode handle, CUgraphNodeType *type) {
     return CUDA_ERROR_INVALID_VALUE;
   *type = node->work.type;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
 // What the answer points to is the node's own.
-DRIVER_FUNCTION cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *parameters) {
+DRIVER_FUNCTION cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NODE_PARAMS *parameters) DRIVER_TRY {
   Call call("cuGraphKernelNodeGetParams", handle, parameters);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<GraphNode> node;
@@ -151,9 +151,9 @@ DRIVER_FUNCTION cuGraphKernelNodeGetParams_v2(CUgraphNode handle, CUDA_KERNEL_NO
   parameters->sharedMemBytes = launch.dynamic_shared_bytes;
   parameters->kernelParams = node->parameters.empty() ? nullptr : node->parameters.data();
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *parameters) {
+DRIVER_FUNCTION cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KERNEL_NODE_PARAMS *parameters) DRIVER_TRY {
   Call call("cuGraphKernelNodeSetParams", handle, parameters);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<GraphNode> node;
@@ -163,4 +163,4 @@ DRIVER_FUNCTION cuGraphKernelNodeSetParams_v2(CUgraphNode handle, const CUDA_KER
   node->work.context = launch.function->module->context;
   node->work.kernel = std::move(launch);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

@@ -36,15 +36,14 @@ CUresult launch(Call &call, CUfunction function_handle, CUstream stream_handle, 
     refused = request.prepare(function, prepared);
   if (refused != CUDA_SUCCESS)
     return stream->capture ? refuse_in_capture(*stream, refused, "the launch is not valid") : refused;
-  const std::shared_ptr<Context> context = stream->context;
+  RETURN_IF_FAILED(call.wait_for_room(stream));
+  // Another thread may have unloaded it during the wait, and another function may have its handle.
+  if (call.process.functions.find(function->handle) != function)
+    return refuse_handle(call.process.functions, function->handle);
   if (stream->capture) {
-    capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_KERNEL, context, std::move(prepared), {}});
+    capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_KERNEL, stream->context, std::move(prepared), {}});
     return CUDA_SUCCESS;
   }
-  call.wait_for_room(context);
-  RETURN_IF_FAILED(context->fault);
-  if (context->destroyed)
-    return CUDA_ERROR_INVALID_HANDLE;
   stream->enqueue(call.process.scheduler, make_action(std::move(prepared)));
   return CUDA_SUCCESS;
 }
@@ -86,16 +85,16 @@ CUresult read_attributes(const CUlaunchConfig &configuration, LaunchRequest &req
 
 DRIVER_FUNCTION cuLaunchKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y, unsigned int grid_z,
                                unsigned int block_x, unsigned int block_y, unsigned int block_z,
-                               unsigned int shared_bytes, CUstream stream, void **parameters, void **extra) {
+                               unsigned int shared_bytes, CUstream stream, void **parameters, void **extra) DRIVER_TRY {
   Call call("cuLaunchKernel", function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes, stream,
             parameters, extra);
   RETURN_IF_FAILED(call.begin());
   return launch(call, function, stream,
                 {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters, extra, false});
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuLaunchKernelEx(const CUlaunchConfig *configuration, CUfunction function, void **parameters,
-                                 void **extra) {
+                                 void **extra) DRIVER_TRY {
   Call call("cuLaunchKernelEx", configuration, function, parameters, extra);
   RETURN_IF_FAILED(call.begin());
   if (!configuration)
@@ -110,15 +109,15 @@ DRIVER_FUNCTION cuLaunchKernelEx(const CUlaunchConfig *configuration, CUfunction
                         false};
   RETURN_IF_FAILED(read_attributes(shape, request));
   return launch(call, function, shape.hStream, request);
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuLaunchCooperativeKernel(CUfunction function, unsigned int grid_x, unsigned int grid_y,
                                           unsigned int grid_z, unsigned int block_x, unsigned int block_y,
                                           unsigned int block_z, unsigned int shared_bytes, CUstream stream,
-                                          void **parameters) {
+                                          void **parameters) DRIVER_TRY {
   Call call("cuLaunchCooperativeKernel", function, grid_x, grid_y, grid_z, block_x, block_y, block_z, shared_bytes,
             stream, parameters);
   RETURN_IF_FAILED(call.begin());
   return launch(call, function, stream,
                 {{grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, parameters, nullptr, true});
-}
+} DRIVER_CATCH

@@ -5,6 +5,8 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "../state/jit_options.h"
 #include "../state/resolve.h"
@@ -63,7 +65,7 @@ std::shared_ptr<Library> make_library(Process &process, const std::map<int, Comp
 
 DRIVER_FUNCTION cuLibraryLoadData(CUlibrary *handle, const void *image, CUjit_option *jit_options, void **jit_values,
                                   unsigned int jit_count, CUlibraryOption *options, void **values,
-                                  unsigned int count) {
+                                  unsigned int count) DRIVER_TRY {
   Call call("cuLibraryLoadData", handle, image, jit_options, jit_values, jit_count, options, values, count);
   RETURN_IF_FAILED(call.begin());
   if (!handle || !image)
@@ -86,9 +88,9 @@ DRIVER_FUNCTION cuLibraryLoadData(CUlibrary *handle, const void *image, CUjit_op
     library->refusal = told.status;
   *handle = library->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuLibraryUnload(CUlibrary handle) {
+DRIVER_FUNCTION cuLibraryUnload(CUlibrary handle) DRIVER_TRY {
   Call call("cuLibraryUnload", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Library> library;
@@ -96,9 +98,16 @@ DRIVER_FUNCTION cuLibraryUnload(CUlibrary handle) {
   const auto modules = [&] {
     return call.process.modules.select([&](const Module &module) { return module.library == handle; });
   };
-  for (const auto &module : modules()) {
-    call.wait(call.process.scheduler.pending_of(*module->context));
-    RETURN_IF_FAILED(module->context->fault);
+  // During a wait another thread may launch more, and in contexts that had no module of the library.
+  for (std::vector<WorkPointer> pending;; call.wait(std::move(pending))) {
+    pending.clear();
+    for (const auto &module : modules()) {
+      RETURN_IF_FAILED(module->context->fault);
+      const auto more = call.process.scheduler.pending_of(*module->context);
+      pending.insert(pending.end(), more.begin(), more.end());
+    }
+    if (pending.empty())
+      break;
   }
   // Another thread may have unloaded it, or reset a context, during the wait.
   RETURN_IF_FAILED(resolve_library(call.process, handle, library));
@@ -106,9 +115,9 @@ DRIVER_FUNCTION cuLibraryUnload(CUlibrary handle) {
     call.process.unload(module);
   call.process.unload(library);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuLibraryGetKernel(CUkernel *kernel, CUlibrary handle, const char *name) {
+DRIVER_FUNCTION cuLibraryGetKernel(CUkernel *kernel, CUlibrary handle, const char *name) DRIVER_TRY {
   Call call("cuLibraryGetKernel", kernel, handle, name);
   RETURN_IF_FAILED(call.begin());
   if (!kernel || !name)
@@ -123,9 +132,9 @@ DRIVER_FUNCTION cuLibraryGetKernel(CUkernel *kernel, CUlibrary handle, const cha
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_NOT_FOUND;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuLibraryGetKernelCount(unsigned int *count, CUlibrary handle) {
+DRIVER_FUNCTION cuLibraryGetKernelCount(unsigned int *count, CUlibrary handle) DRIVER_TRY {
   Call call("cuLibraryGetKernelCount", count, handle);
   RETURN_IF_FAILED(call.begin());
   if (!count)
@@ -134,9 +143,9 @@ DRIVER_FUNCTION cuLibraryGetKernelCount(unsigned int *count, CUlibrary handle) {
   RETURN_IF_FAILED(resolve_library(call.process, handle, library));
   *count = static_cast<unsigned>(library->kernels.size());
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibrary handle) {
+DRIVER_FUNCTION cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count, CUlibrary handle) DRIVER_TRY {
   Call call("cuLibraryEnumerateKernels", kernels, count, handle);
   RETURN_IF_FAILED(call.begin());
   if (!kernels)
@@ -145,9 +154,9 @@ DRIVER_FUNCTION cuLibraryEnumerateKernels(CUkernel *kernels, unsigned int count,
   RETURN_IF_FAILED(resolve_library(call.process, handle, library));
   std::copy_n(library->kernels.begin(), std::min<size_t>(count, library->kernels.size()), kernels);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuLibraryGetModule(CUmodule *module, CUlibrary handle) {
+DRIVER_FUNCTION cuLibraryGetModule(CUmodule *module, CUlibrary handle) DRIVER_TRY {
   Call call("cuLibraryGetModule", module, handle);
   RETURN_IF_FAILED(call.begin());
   if (!module)
@@ -161,9 +170,9 @@ DRIVER_FUNCTION cuLibraryGetModule(CUmodule *module, CUlibrary handle) {
   RETURN_IF_FAILED(module_in(call.process, *library, context, found));
   *module = found->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuKernelGetFunction(CUfunction *function, CUkernel handle) {
+DRIVER_FUNCTION cuKernelGetFunction(CUfunction *function, CUkernel handle) DRIVER_TRY {
   Call call("cuKernelGetFunction", function, handle);
   RETURN_IF_FAILED(call.begin());
   if (!function)
@@ -176,9 +185,9 @@ DRIVER_FUNCTION cuKernelGetFunction(CUfunction *function, CUkernel handle) {
   RETURN_IF_FAILED(function_in(call.process, *kernel, context, found));
   *function = found->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuKernelGetName(const char **name, CUkernel handle) {
+DRIVER_FUNCTION cuKernelGetName(const char **name, CUkernel handle) DRIVER_TRY {
   Call call("cuKernelGetName", name, handle);
   RETURN_IF_FAILED(call.begin());
   if (!name)
@@ -187,9 +196,9 @@ DRIVER_FUNCTION cuKernelGetName(const char **name, CUkernel handle) {
   RETURN_IF_FAILED(resolve_kernel(call.process, handle, kernel));
   *name = kernel->name.c_str();
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, size_t *size) {
+DRIVER_FUNCTION cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offset, size_t *size) DRIVER_TRY {
   Call call("cuKernelGetParamInfo", handle, index, offset, size);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<LibraryKernel> kernel;
@@ -203,4 +212,4 @@ DRIVER_FUNCTION cuKernelGetParamInfo(CUkernel handle, size_t index, size_t *offs
   if (size)
     *size = parameters[index].size;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

@@ -48,17 +48,17 @@ private:
 
 } // namespace
 
-DRIVER_FUNCTION cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
+DRIVER_FUNCTION cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) DRIVER_TRY {
   Call call("cuMemAlloc", address, bytes);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(check_unsafe(call.process));
   std::shared_ptr<Context> context;
   RETURN_IF_FAILED(resolve_current(call.process, context));
   return allocate(*context, address, bytes, "cuMemAlloc");
-}
+} DRIVER_CATCH
 
 // Pending work is not waited for: the H200 did not either. Work that still uses the memory will fault.
-DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
+DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) DRIVER_TRY {
   Call call("cuMemFree", address);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(check_unsafe(call.process));
@@ -70,9 +70,9 @@ DRIVER_FUNCTION cuMemFree_v2(CUdeviceptr address) {
     return refuse_address(call.process, address);
   owner->device.memory().release(address);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream_handle) {
+DRIVER_FUNCTION cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream stream_handle) DRIVER_TRY {
   Call call("cuMemAllocAsync", address, bytes, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
@@ -80,9 +80,9 @@ DRIVER_FUNCTION cuMemAllocAsync(CUdeviceptr *address, size_t bytes, CUstream str
   RETURN_IF_FAILED(check_stream(call.process, *stream));
   RETURN_IF_FAILED(check_unsafe(call.process));
   return allocate(*stream->context, address, bytes, "cuMemAllocAsync");
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
+DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) DRIVER_TRY {
   Call call("cuMemFreeAsync", address, stream_handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
@@ -96,9 +96,9 @@ DRIVER_FUNCTION cuMemFreeAsync(CUdeviceptr address, CUstream stream_handle) {
     return refuse_address(call.process, address);
   stream->enqueue(call.process.scheduler, std::make_unique<Release>(owner->device.memory(), address));
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemGetInfo_v2(size_t *available, size_t *total) {
+DRIVER_FUNCTION cuMemGetInfo_v2(size_t *available, size_t *total) DRIVER_TRY {
   Call call("cuMemGetInfo", available, total);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Context> context;
@@ -109,9 +109,9 @@ DRIVER_FUNCTION cuMemGetInfo_v2(size_t *available, size_t *total) {
   if (total)
     *total = memory.capacity();
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) {
+DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr address) DRIVER_TRY {
   Call call("cuMemGetAddressRange", base, bytes, address);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Context> context;
@@ -125,9 +125,9 @@ DRIVER_FUNCTION cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdevi
   if (bytes)
     *bytes = allocation->size;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemHostAlloc(void **address, size_t bytes, unsigned int flags) {
+DRIVER_FUNCTION cuMemHostAlloc(void **address, size_t bytes, unsigned int flags) DRIVER_TRY {
   Call call("cuMemHostAlloc", address, bytes, flags);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(check_unsafe(call.process));
@@ -147,9 +147,9 @@ DRIVER_FUNCTION cuMemHostAlloc(void **address, size_t bytes, unsigned int flags)
   context->host_allocations.insert(made);
   *address = made;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuMemFreeHost(void *address) {
+DRIVER_FUNCTION cuMemFreeHost(void *address) DRIVER_TRY {
   Call call("cuMemFreeHost", address);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(check_unsafe(call.process));
@@ -165,4 +165,4 @@ DRIVER_FUNCTION cuMemFreeHost(void *address) {
     device->memory().detach(reinterpret_cast<uint64_t>(address));
   call.process.host_memory.release(address);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

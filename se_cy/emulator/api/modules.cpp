@@ -32,22 +32,22 @@ CUresult load(Call &call, CUmodule *handle, const void *image, const JitOptions 
 
 } // namespace
 
-DRIVER_FUNCTION cuModuleLoadData(CUmodule *handle, const void *image) {
+DRIVER_FUNCTION cuModuleLoadData(CUmodule *handle, const void *image) DRIVER_TRY {
   Call call("cuModuleLoadData", handle, image);
   RETURN_IF_FAILED(call.begin());
   return load(call, handle, image, JitOptions());
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuModuleLoadDataEx(CUmodule *handle, const void *image, unsigned int count, CUjit_option *options,
-                                   void **values) {
+                                   void **values) DRIVER_TRY {
   Call call("cuModuleLoadDataEx", handle, image, count, options, values);
   RETURN_IF_FAILED(call.begin());
   JitOptions read;
   RETURN_IF_FAILED(read.read(count, options, values));
   return load(call, handle, image, read);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuModuleUnload(CUmodule handle) {
+DRIVER_FUNCTION cuModuleUnload(CUmodule handle) DRIVER_TRY {
   Call call("cuModuleUnload", handle);
   RETURN_IF_FAILED(call.begin());
   RETURN_IF_FAILED(check_unsafe(call.process));
@@ -62,9 +62,9 @@ DRIVER_FUNCTION cuModuleUnload(CUmodule handle) {
   RETURN_IF_FAILED(resolve_module(call.process, handle, module));
   call.process.unload(module);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuModuleGetFunction(CUfunction *function, CUmodule handle, const char *name) {
+DRIVER_FUNCTION cuModuleGetFunction(CUfunction *function, CUmodule handle, const char *name) DRIVER_TRY {
   Call call("cuModuleGetFunction", function, handle, name);
   RETURN_IF_FAILED(call.begin());
   if (!function || !name)
@@ -78,9 +78,9 @@ DRIVER_FUNCTION cuModuleGetFunction(CUfunction *function, CUmodule handle, const
     return CUDA_ERROR_NOT_FOUND;
   *function = call.process.function_of(module, static_cast<size_t>(found - kernels.begin()));
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuModuleGetFunctionCount(unsigned int *count, CUmodule handle) {
+DRIVER_FUNCTION cuModuleGetFunctionCount(unsigned int *count, CUmodule handle) DRIVER_TRY {
   Call call("cuModuleGetFunctionCount", count, handle);
   RETURN_IF_FAILED(call.begin());
   if (!count)
@@ -89,9 +89,9 @@ DRIVER_FUNCTION cuModuleGetFunctionCount(unsigned int *count, CUmodule handle) {
   RETURN_IF_FAILED(resolve_module(call.process, handle, module));
   *count = static_cast<unsigned>(module->program->kernels.size());
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule handle) {
+DRIVER_FUNCTION cuModuleEnumerateFunctions(CUfunction *functions, unsigned int count, CUmodule handle) DRIVER_TRY {
   Call call("cuModuleEnumerateFunctions", functions, count, handle);
   RETURN_IF_FAILED(call.begin());
   if (!functions)
@@ -101,9 +101,9 @@ DRIVER_FUNCTION cuModuleEnumerateFunctions(CUfunction *functions, unsigned int c
   for (size_t i = 0; i < count && i < module->functions.size(); ++i)
     functions[i] = call.process.function_of(module, i);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name) {
+DRIVER_FUNCTION cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodule handle, const char *name) DRIVER_TRY {
   Call call("cuModuleGetGlobal", address, bytes, handle, name);
   RETURN_IF_FAILED(call.begin());
   if (!name || (!address && !bytes))
@@ -121,4 +121,4 @@ DRIVER_FUNCTION cuModuleGetGlobal_v2(CUdeviceptr *address, size_t *bytes, CUmodu
     return CUDA_SUCCESS;
   }
   return CUDA_ERROR_NOT_FOUND;
-}
+} DRIVER_CATCH

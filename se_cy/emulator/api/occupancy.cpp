@@ -24,23 +24,23 @@ CUresult blocks_per_multiprocessor(Call call, int *blocks, CUfunction handle, in
 } // namespace
 
 DRIVER_FUNCTION cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction function, int block_size,
-                                                            size_t dynamic_shared_bytes) {
+                                                            size_t dynamic_shared_bytes) DRIVER_TRY {
   return blocks_per_multiprocessor(
       {"cuOccupancyMaxActiveBlocksPerMultiprocessor", blocks, function, block_size, dynamic_shared_bytes}, blocks,
       function, block_size, dynamic_shared_bytes);
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, CUfunction function, int block_size,
                                                                      size_t dynamic_shared_bytes,
-                                                                     unsigned int flags) {
+                                                                     unsigned int flags) DRIVER_TRY {
   return blocks_per_multiprocessor({"cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", blocks, function,
                                     block_size, dynamic_shared_bytes, flags},
                                    blocks, function, block_size, dynamic_shared_bytes);
-}
+} DRIVER_CATCH
 
 DRIVER_FUNCTION cuOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_size, CUfunction handle,
                                                  CUoccupancyB2DSize shared_bytes_of_block, size_t dynamic_shared_bytes,
-                                                 int block_size_limit) {
+                                                 int block_size_limit) DRIVER_TRY {
   Call call("cuOccupancyMaxPotentialBlockSize", min_grid_size, block_size, handle, shared_bytes_of_block,
             dynamic_shared_bytes, block_size_limit);
   RETURN_IF_FAILED(call.begin());
@@ -74,4 +74,4 @@ DRIVER_FUNCTION cuOccupancyMaxPotentialBlockSize(int *min_grid_size, int *block_
   *min_grid_size =
       static_cast<int>(best_blocks) * function->module->context->device.architecture().multiprocessors;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

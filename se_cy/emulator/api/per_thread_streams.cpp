@@ -43,14 +43,15 @@ template <auto... Functions> std::unordered_map<void *, void *> forms() {
 } // namespace
 
 void *per_thread_form(void *function) {
-  static const auto table =
+  // Never destroyed: exit handlers look functions up too.
+  static const auto &table = *new std::unordered_map<void *, void *>(
       forms<cuLaunchKernel, cuLaunchKernelEx, cuLaunchCooperativeKernel, cuStreamSynchronize, cuStreamQuery,
             cuStreamWaitEvent, cuStreamGetCtx, cuStreamGetFlags, cuStreamGetPriority, cuStreamGetId,
             cuStreamIsCapturing, cuStreamBeginCapture_v2, cuStreamEndCapture, cuStreamGetCaptureInfo,
             cuStreamGetCaptureInfo_v2, cuStreamGetCaptureInfo_v3, cuGraphLaunch, cuGraphUpload, cuEventRecord, cuMemAllocAsync, cuMemFreeAsync, cuMemcpyHtoD_v2,
             cuMemcpyHtoDAsync_v2, cuMemcpyDtoH_v2, cuMemcpyDtoHAsync_v2, cuMemcpyDtoD_v2, cuMemcpyDtoDAsync_v2,
             cuMemcpy, cuMemcpyAsync, cuMemsetD8_v2, cuMemsetD8Async, cuMemsetD16_v2, cuMemsetD16Async,
-            cuMemsetD32_v2, cuMemsetD32Async>();
+            cuMemsetD32_v2, cuMemsetD32Async>());
   const auto found = table.find(function);
   return found == table.end() ? function : found->second;
 }

@@ -36,7 +36,7 @@ CUresult find_pointee(Process &process, uint64_t address, Pointee &pointee) {
 
 } // namespace
 
-DRIVER_FUNCTION cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) {
+DRIVER_FUNCTION cuPointerGetAttribute(void *data, CUpointer_attribute attribute, CUdeviceptr address) DRIVER_TRY {
   Call call("cuPointerGetAttribute", data, attribute, address);
   RETURN_IF_FAILED(call.begin());
   if (!data)
@@ -65,4 +65,4 @@ DRIVER_FUNCTION cuPointerGetAttribute(void *data, CUpointer_attribute attribute,
   default:
     return CUDA_ERROR_NOT_SUPPORTED;
   }
-}
+} DRIVER_CATCH

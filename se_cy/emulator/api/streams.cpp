@@ -25,19 +25,19 @@ CUresult create(Call &call, CUstream *handle, unsigned flags, int priority) {
 
 } // namespace
 
-DRIVER_FUNCTION cuStreamCreate(CUstream *handle, unsigned int flags) {
+DRIVER_FUNCTION cuStreamCreate(CUstream *handle, unsigned int flags) DRIVER_TRY {
   Call call("cuStreamCreate", handle, flags);
   RETURN_IF_FAILED(call.begin());
   return create(call, handle, flags, 0);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamCreateWithPriority(CUstream *handle, unsigned int flags, int priority) {
+DRIVER_FUNCTION cuStreamCreateWithPriority(CUstream *handle, unsigned int flags, int priority) DRIVER_TRY {
   Call call("cuStreamCreateWithPriority", handle, flags, priority);
   RETURN_IF_FAILED(call.begin());
   return create(call, handle, flags, priority);
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
+DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) DRIVER_TRY {
   Call call("cuStreamDestroy", handle);
   RETURN_IF_FAILED(call.begin());
   const std::shared_ptr<Stream> stream = call.process.streams.find(handle);
@@ -48,9 +48,9 @@ DRIVER_FUNCTION cuStreamDestroy_v2(CUstream handle) {
     leave_capture(call.process, stream);
   call.process.streams.erase(handle);
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamSynchronize(CUstream handle) {
+DRIVER_FUNCTION cuStreamSynchronize(CUstream handle) DRIVER_TRY {
   Call call("cuStreamSynchronize", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
@@ -60,9 +60,9 @@ DRIVER_FUNCTION cuStreamSynchronize(CUstream handle) {
   if (!stream->idle())
     call.wait({stream->tail});
   return context->fault;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamQuery(CUstream handle) {
+DRIVER_FUNCTION cuStreamQuery(CUstream handle) DRIVER_TRY {
   Call call("cuStreamQuery", handle);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
@@ -73,9 +73,9 @@ DRIVER_FUNCTION cuStreamQuery(CUstream handle) {
   // The answer first and then a step, so that who polls meets "not ready", and gets there.
   Wait(call.process.scheduler, {stream->tail}).step();
   return stream->context->fault ? stream->context->fault : CUDA_ERROR_NOT_READY;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) {
+DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigned int flags) DRIVER_TRY {
   Call call("cuStreamWaitEvent", handle, event_handle, flags);
   RETURN_IF_FAILED(call.begin());
   std::shared_ptr<Stream> stream;
@@ -88,9 +88,9 @@ DRIVER_FUNCTION cuStreamWaitEvent(CUstream handle, CUevent event_handle, unsigne
   if (!event->complete())
     stream->enqueue(call.process.scheduler, nullptr, {event->recorded});
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamGetCtx(CUstream handle, CUcontext *context) {
+DRIVER_FUNCTION cuStreamGetCtx(CUstream handle, CUcontext *context) DRIVER_TRY {
   Call call("cuStreamGetCtx", handle, context);
   RETURN_IF_FAILED(call.begin());
   if (!context)
@@ -99,9 +99,9 @@ DRIVER_FUNCTION cuStreamGetCtx(CUstream handle, CUcontext *context) {
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
   *context = stream->context->handle;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamGetFlags(CUstream handle, unsigned int *flags) {
+DRIVER_FUNCTION cuStreamGetFlags(CUstream handle, unsigned int *flags) DRIVER_TRY {
   Call call("cuStreamGetFlags", handle, flags);
   RETURN_IF_FAILED(call.begin());
   if (!flags)
@@ -112,9 +112,9 @@ DRIVER_FUNCTION cuStreamGetFlags(CUstream handle, unsigned int *flags) {
     return refuse_in_capture(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
   *flags = stream->flags;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamGetPriority(CUstream handle, int *priority) {
+DRIVER_FUNCTION cuStreamGetPriority(CUstream handle, int *priority) DRIVER_TRY {
   Call call("cuStreamGetPriority", handle, priority);
   RETURN_IF_FAILED(call.begin());
   if (!priority)
@@ -123,9 +123,9 @@ DRIVER_FUNCTION cuStreamGetPriority(CUstream handle, int *priority) {
   RETURN_IF_FAILED(resolve_stream(call.process, handle, stream));
   *priority = stream->priority;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH
 
-DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) {
+DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) DRIVER_TRY {
   Call call("cuStreamGetId", handle, id);
   RETURN_IF_FAILED(call.begin());
   if (!id)
@@ -136,4 +136,4 @@ DRIVER_FUNCTION cuStreamGetId(CUstream handle, unsigned long long *id) {
     return refuse_in_capture(*stream, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED, "the stream captures");
   *id = stream->id;
   return CUDA_SUCCESS;
-}
+} DRIVER_CATCH

@@ -7,8 +7,10 @@
 namespace emulator {
 
 InstructionDecoder find_decoder(std::string_view opcode) {
-  static const std::unordered_map<std::string_view, InstructionDecoder> decoders = [] {
-    std::unordered_map<std::string_view, InstructionDecoder> all;
+  using Decoders = std::unordered_map<std::string_view, InstructionDecoder>;
+  // Never destroyed: exit handlers load modules too.
+  static const Decoders &decoders = *new Decoders([] {
+    Decoders all;
     auto add = [&](InstructionDecoder decoder, std::initializer_list<std::string_view> opcodes) {
       for (std::string_view opcode : opcodes)
         all.emplace(opcode, decoder);
@@ -53,7 +55,7 @@ InstructionDecoder find_decoder(std::string_view opcode) {
          "vmad", "vmax", "vmax2", "vmax4", "vmin", "vmin2", "vmin4", "vote", "vset", "vset2", "vset4", "vshl", "vshr",
          "vsub", "vsub2", "vsub4", "wgmma", "wmma"});
     return all;
-  }();
+  }());
   auto at = decoders.find(opcode);
   return at == decoders.end() ? nullptr : at->second;
 }

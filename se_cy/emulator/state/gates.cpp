@@ -35,11 +35,6 @@ void Gates::open_all() {
   changed_.notify_all();
 }
 
-bool Gates::is_closed(std::string_view function) const {
-  return std::any_of(closed_.begin(), closed_.end(),
-                     [&](const auto &entry) { return entry.second.function == function; });
-}
-
 Reached Gates::wait_until_reached(uint64_t gate, uint64_t count, double seconds) {
   std::unique_lock<std::mutex> guard(mutex_);
   Reached reached = Reached::no;
@@ -49,7 +44,7 @@ Reached Gates::wait_until_reached(uint64_t gate, uint64_t count, double seconds)
       reached = Reached::open;
     else if (found->second.met_gil)
       reached = Reached::by_caller_with_gil;
-    else if (waiting_[found->second.function] >= count)
+    else if (found->second.waiting >= count)
       reached = Reached::yes;
     return reached != Reached::no;
   };
@@ -60,20 +55,21 @@ Reached Gates::wait_until_reached(uint64_t gate, uint64_t count, double seconds)
 void Gates::pass_slowly(std::string_view function) {
   const bool has_gil = caller_has_gil();
   std::unique_lock<std::mutex> guard(mutex_);
-  if (!is_closed(function))
-    return;
-  if (has_gil) {
+  // A gate that is closed while the call waits at another is not in its way.
+  const auto later = next_;
+  const auto is_in_the_way = [&](const auto &entry) { return entry.first < later && entry.second.function == function; };
+  for (auto &entry : closed_) {
+    if (!is_in_the_way(entry))
+      continue;
     // Whoever would open the gate needs the GIL for it: waiting here would never end.
-    for (auto &entry : closed_)
-      entry.second.met_gil = entry.second.met_gil || entry.second.function == function;
+    if (has_gil)
+      entry.second.met_gil = true;
+    else
+      ++entry.second.waiting;
     changed_.notify_all();
-    return;
   }
-  uint64_t &waiting = waiting_[std::string(function)];
-  ++waiting;
-  changed_.notify_all();
-  changed_.wait(guard, [&] { return !is_closed(function); });
-  --waiting;
+  if (!has_gil)
+    changed_.wait(guard, [&] { return std::none_of(closed_.begin(), closed_.end(), is_in_the_way); });
 }
 
 } // namespace emulator

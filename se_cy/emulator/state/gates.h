@@ -16,7 +16,7 @@ enum class Reached { yes, no, by_caller_with_gil, open };
 
 class Gates {
 public:
-  // Until open() of what is returned, calls of the function wait.
+  // Until open() of what is returned, calls of the function that come from now on wait.
   uint64_t close(std::string function);
   void open(uint64_t gate);
   void open_all();
@@ -31,17 +31,16 @@ public:
 private:
   struct Gate {
     std::string function;
+    uint64_t waiting = 0; // calls; each of them until the gate is open
     bool met_gil = false;
   };
 
   void pass_slowly(std::string_view function);
-  bool is_closed(std::string_view function) const;
 
   std::atomic<size_t> closed_count_{0};
   std::mutex mutex_;
   std::condition_variable changed_;
   std::map<uint64_t, Gate> closed_;
-  std::map<std::string, uint64_t, std::less<>> waiting_; // calls, by function
   uint64_t next_ = 1;
 };
 

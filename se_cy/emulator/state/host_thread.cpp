@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <type_traits>
 
 namespace emulator {
 
@@ -12,12 +13,15 @@ std::atomic<uint64_t> generation{0};
 
 } // namespace
 
+static_assert(std::is_trivially_destructible_v<HostThread>); // exit handlers find the contexts of their thread
+
 HostThread &HostThread::of_caller() {
   thread_local HostThread thread;
   thread_local uint64_t thread_generation = 0;
   const uint64_t now = generation.load(std::memory_order_relaxed);
   if (thread_generation != now) {
     thread_generation = now;
+    thread.contexts.clear();
     thread = HostThread();
   }
   return thread;

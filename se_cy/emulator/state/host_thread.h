@@ -7,10 +7,12 @@
 
 #include <cuda.h>
 
+#include "context_stack.h"
+
 namespace emulator {
 
 struct HostThread {
-  std::vector<CUcontext> contexts; // the last one is current; handles, as a context may be gone
+  ContextStack contexts; // the last one is current; handles, as a context may be gone
   CUstreamCaptureMode capture_mode = CU_STREAM_CAPTURE_MODE_GLOBAL;
   bool has_own_default_stream = false; // for the call that it is in
 

@@ -33,9 +33,12 @@ Failure Ledger::record(std::string_view function) {
   return {};
 }
 
-void Ledger::fail(std::string_view function, uint64_t nth, Failure failure, FailureMode mode) {
+bool Ledger::fail(std::string_view function, uint64_t nth, Failure failure, FailureMode mode) {
   Entry &entry = entries_[without_version(function)];
+  if (nth > UINT64_MAX - entry.calls)
+    return false;
   entry.plans.push_back({entry.calls + nth, failure, mode});
+  return true;
 }
 
 void Ledger::clear_failures() {

@@ -29,8 +29,8 @@ public:
   // Counts a call; what it has to fail with.
   Failure record(std::string_view function);
 
-  // The nth call from now (the next is 1) fails: that one, or it and all after it.
-  void fail(std::string_view function, uint64_t nth, Failure failure, FailureMode mode);
+  // The nth call from now (the next is 1) fails: that one, or it and all after it. False if no call has such a number.
+  bool fail(std::string_view function, uint64_t nth, Failure failure, FailureMode mode);
   void clear_failures();
   uint64_t calls(std::string_view function) const;
   uint64_t all_calls() const { return all_calls_; }

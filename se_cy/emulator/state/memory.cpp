@@ -117,8 +117,7 @@ uint64_t Memory::allocate(uint64_t size, std::string origin) {
   if (!address || !commit(address + size))
     return 0;
   next_ = address + size + guard_gap;
-  for (auto old = released_.lower_bound(address); old != released_.end() && old->first < address + size;)
-    old = released_.erase(old);
+  forget_released(address, address + size);
   live_[address] = {address, size, std::move(origin)};
   used_ += size;
   ++generation_;
@@ -142,16 +141,25 @@ bool Memory::release(uint64_t address) {
 }
 
 void Memory::bury(Allocation allocation) {
-  release_order_.push_back(allocation.address);
+  allocation.release = ++releases_;
+  release_order_.push_back({allocation.address, allocation.release});
   const uint64_t address = allocation.address;
   released_[address] = std::move(allocation);
   while (release_order_.size() > most_released) {
-    released_.erase(release_order_.front());
+    const auto oldest = released_.find(release_order_.front().address);
+    if (oldest != released_.end() && oldest->second.release == release_order_.front().release)
+      released_.erase(oldest);
     release_order_.pop_front();
   }
 }
 
+// Whose addresses are given out again.
+void Memory::forget_released(uint64_t start, uint64_t end) {
+  released_.erase(released_.lower_bound(start), released_.lower_bound(end));
+}
+
 void Memory::attach(uint64_t address, uint64_t size, std::string origin) {
+  forget_released(address, address + size);
   live_[address] = {address, size, std::move(origin)};
   ++generation_;
 }

@@ -15,6 +15,7 @@ struct Allocation {
   uint64_t address;
   uint64_t size;      // bytes asked for; access past it is out of range, exactly
   std::string origin; // what made it: "cuMemAlloc", "variable table of module 3", ...
+  uint64_t release = 0; // the number of its release; 0 while it is live
 };
 
 class Memory {
@@ -50,6 +51,7 @@ private:
   uint64_t gap_from(uint64_t start, uint64_t size) const;
   bool commit(uint64_t end);
   void bury(Allocation allocation);
+  void forget_released(uint64_t start, uint64_t end);
 
   uint64_t capacity_;
   uint64_t used_ = 0;
@@ -60,7 +62,12 @@ private:
   uint64_t next_ = 0;      // where the search for a gap starts: freed addresses come back as late as possible
   std::map<uint64_t, Allocation> live_;
   std::map<uint64_t, Allocation> released_;
-  std::deque<uint64_t> release_order_;
+  struct Released {
+    uint64_t address;
+    uint64_t release; // tells it from a later one of the same address
+  };
+  uint64_t releases_ = 0;
+  std::deque<Released> release_order_;
 };
 
 } // namespace emulator

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <thread>
 
@@ -12,11 +13,12 @@ class Process;
 
 class Progress {
 public:
-  explicit Progress(Process &process) : process_(process) {}
+  explicit Progress(Process &process);
 
-  void begin(); // each has an end()
-  void end();
-  void stop(); // whoever still wants it
+  // Each has an end() with the number that it returns, which is never 0.
+  uint64_t begin();
+  void end(uint64_t begun);
+  void stop(); // whoever still wants it: their end() finds nothing
 
 private:
   void run();
@@ -25,6 +27,7 @@ private:
   Process &process_;
   std::mutex mutex_; // of the members below; never taken by the thread itself
   unsigned users_ = 0;
+  uint64_t number_; // what the users began with
   std::thread thread_;
   std::atomic<bool> stopping_{false};
 };

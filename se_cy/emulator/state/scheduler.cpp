@@ -2,6 +2,7 @@
 #include "scheduler.h"
 
 #include <algorithm>
+#include <unordered_set>
 #include <utility>
 
 #include "context.h"
@@ -18,6 +19,7 @@ constexpr size_t queue_depth = 1024; // a real driver makes the launching thread
 } // namespace
 
 void Scheduler::enqueue(const WorkPointer &work) {
+  work->number = ++last_number_;
   work->position = pending_.insert(pending_.end(), work);
   if (work->takes_place)
     ++work->context->pending;
@@ -135,25 +137,27 @@ WorkPointer Scheduler::oldest_if_full(const Context &context) const {
   return oldest == pending_.end() ? nullptr : *oldest;
 }
 
-Wait::Wait(Scheduler &scheduler, std::vector<WorkPointer> targets)
-    : scheduler_(scheduler), path_(targets.rbegin(), targets.rend()) {}
+Wait::Wait(Scheduler &scheduler, std::vector<WorkPointer> targets) : scheduler_(scheduler) {
+  std::unordered_set<const Work *> seen;
+  while (!targets.empty()) {
+    const WorkPointer work = std::move(targets.back());
+    targets.pop_back();
+    if (work->done || !seen.insert(work.get()).second)
+      continue;
+    targets.insert(targets.end(), work->predecessors.begin(), work->predecessors.end());
+    path_.push_back(work);
+  }
+  std::sort(path_.begin(), path_.end(),
+            [](const WorkPointer &one, const WorkPointer &other) { return one->number > other->number; });
+}
 
 bool Wait::step() {
-  while (!path_.empty()) {
-    const WorkPointer work = path_.back();
-    if (work->done) {
-      path_.pop_back();
-      continue;
-    }
-    const auto open = std::find_if(work->predecessors.begin(), work->predecessors.end(),
-                                   [](const WorkPointer &before) { return !before->done; });
-    if (open == work->predecessors.end()) {
-      scheduler_.step(work);
-      return true;
-    }
-    path_.push_back(*open);
-  }
-  return false;
+  while (!path_.empty() && path_.back()->done)
+    path_.pop_back();
+  if (path_.empty())
+    return false;
+  scheduler_.step(path_.back());
+  return true;
 }
 
 } // namespace emulator

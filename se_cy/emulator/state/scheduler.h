@@ -55,6 +55,7 @@ private:
   void complete(const WorkPointer &work);
   std::vector<WorkPointer> ready(const Work *except = nullptr) const;
 
+  uint64_t last_number_ = 0;
   std::list<WorkPointer> pending_; // in the order of the calls, which is one of the legal orders
   std::string last_fault_;
   std::map<CUresult, std::string> faults_; // the last of each status
@@ -72,7 +73,7 @@ public:
 
 private:
   Scheduler &scheduler_;
-  std::vector<WorkPointer> path_; // the last one is what has to be done next
+  std::vector<WorkPointer> path_; // the targets and all that leads to them; the last one is what has to be done next
 };
 
 } // namespace emulator

@@ -20,17 +20,21 @@ WorkPointer Stream::enqueue(Scheduler &scheduler, std::unique_ptr<Action> action
   wait_for(tail);
   for (const WorkPointer &before : after)
     wait_for(before);
-  if (legacy) {
+  const bool blocking = !legacy && !(flags & CU_STREAM_NON_BLOCKING);
+  if (legacy)
     for (const WorkPointer &before : context->blocking_tails)
       wait_for(before);
-    context->blocking_tails.clear();
-  } else if (!(flags & CU_STREAM_NON_BLOCKING)) {
+  if (blocking)
     wait_for(context->legacy_stream->tail);
+  // Before the rest: where this lacks memory, nothing may wait for the work.
+  scheduler.enqueue(work);
+  if (legacy)
+    context->blocking_tails.clear();
+  if (blocking) {
     context->blocking_tails.erase(tail);
     context->blocking_tails.insert(work);
   }
   tail = work;
-  scheduler.enqueue(work);
   return work;
 }
 

@@ -28,6 +28,7 @@ struct Work {
   std::unique_ptr<Action> action; // null: only a point in a stream
   std::vector<std::shared_ptr<Work>> predecessors;
   bool done = false;
+  uint64_t number = 0; // in the order of the calls: higher than those of its predecessors
   uint64_t slices = 0; // that a wait has given it
   bool takes_place = true; // in its context's queue, which is full at some number
   std::list<std::shared_ptr<Work>>::iterator position; // in Scheduler::pending_ until done
