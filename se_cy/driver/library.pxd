@@ -9,3 +9,11 @@ ctypedef int (*launch_kernel_t)(
     unsigned int block_x, unsigned int block_y, unsigned int block_z, unsigned int shared_bytes,
     void *cu_stream, void **parameters, void **extra) noexcept nogil
 cdef launch_kernel_t launch_kernel
+
+# The same for what a launch needs on a default stream, and with drivers below CUDA 13: launches without the GIL are
+# made where nothing may raise.
+ctypedef int (*context_getter_t)(void **cu_context) noexcept nogil
+ctypedef int (*context_setter_t)(void *cu_context) noexcept nogil
+cdef context_getter_t get_current_context
+cdef context_setter_t push_context
+cdef context_getter_t pop_context

@@ -45,6 +45,9 @@ cdef int MINIMUM_DRIVER = 12040
 
 driver_version = 0
 launch_kernel = NULL
+get_current_context = NULL
+push_context = NULL
+pop_context = NULL
 
 
 class DriverInfo(NamedTuple):
@@ -118,13 +121,23 @@ cdef int ensure_driver() except -1:
         error = error_of(status, "cuInit")
         error.add_note(f"the driver library is {_loaded()[0]}")
         raise error
-    status = cydriver.cuGetProcAddress(
-        "cuLaunchKernel", <void **>&launch_kernel, MINIMUM_DRIVER,
-        CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL)
-    if status != CUresult.CUDA_SUCCESS or launch_kernel == NULL:
+    try:
+        _find("cuLaunchKernel", <void **>&launch_kernel)
+        _find("cuCtxGetCurrent", <void **>&get_current_context)
+        _find("cuCtxPushCurrent", <void **>&push_context)
+        _find("cuCtxPopCurrent", <void **>&pop_context)
+    except:
         process.initialised = False
-        raise DriverNotFoundError(f"the driver {_loaded()[0]} has no cuLaunchKernel")
+        raise
     driver_version = version
+    return 0
+
+
+cdef int _find(const char *name, void **address) except -1:
+    cdef CUresult status = cydriver.cuGetProcAddress(
+        name, address, MINIMUM_DRIVER, CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL)
+    if status != CUresult.CUDA_SUCCESS or address[0] == NULL:
+        raise DriverNotFoundError(f"the driver {_loaded()[0]} has no {name.decode('ascii')}")
     return 0
 
 

@@ -2,6 +2,7 @@
 from cpython.object cimport PyObject
 
 from se_cy.code.loaded cimport FunctionSlot, LoadedModule
+from se_cy.driver cimport library
 from se_cy.launch.parameters cimport Parameter
 from se_cy.slots cimport vectorcallfunc
 from se_cy.stream cimport Stream
@@ -33,4 +34,12 @@ cdef class BoundKernel:
     cdef object stream_owner        # somebody else's object with that handle: it must outlive the launches
 
 
+# The one driver call of a launch; of the two forms of arguments, the other is NULL.
+cdef inline int call_driver(BoundKernel bound, void **parameters, void **extra) noexcept nogil:
+    return library.launch_kernel(
+        bound.cu_function, bound.grid_[0], bound.grid_[1], bound.grid_[2],
+        bound.block_[0], bound.block_[1], bound.block_[2], bound.shared_bytes_, bound.cu_stream, parameters, extra)
+
+
+cdef int launch_failed(BoundKernel bound, int status, const char *call, str more) except -1
 cdef Kernel kernel_of(LoadedModule module, str name)

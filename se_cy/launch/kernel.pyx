@@ -226,21 +226,15 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
         finally:
             self.loaded.uses -= 1
     elif self.hold_gil:
-        status = _call_driver(self, pointers)
+        status = call_driver(self, pointers, NULL)
         self.loaded.uses -= 1
     else:
         with nogil:
-            status = _call_driver(self, pointers)
+            status = call_driver(self, pointers, NULL)
         self.loaded.uses -= 1
     if status != CUresult.CUDA_SUCCESS:
-        _launch_failed(self, <CUresult>status, call)
+        launch_failed(self, status, call, "")
     return None
-
-
-cdef inline int _call_driver(BoundKernel self, void **pointers) noexcept nogil:
-    return library.launch_kernel(
-        self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
-        self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, self.cu_stream, pointers, NULL)
 
 
 cdef int _launch_in_context(BoundKernel self, void **pointers, const char **call) except -1 nogil:
@@ -248,7 +242,7 @@ cdef int _launch_in_context(BoundKernel self, void **pointers, const char **call
     cdef int status = enter_raw(self.loaded.context, &entered, call)
     if status != CUresult.CUDA_SUCCESS:
         return status
-    status = _call_driver(self, pointers)
+    status = call_driver(self, pointers, NULL)
     if status != CUresult.CUDA_SUCCESS:
         leave_raw(entered, call)
         call[0] = "cuLaunchKernel"
@@ -263,12 +257,13 @@ cdef int _refuse_keywords(BoundKernel self, object names) except -1:
     return 0
 
 
-cdef int _launch_failed(BoundKernel self, CUresult status, const char *call) except -1:
+cdef int launch_failed(BoundKernel self, int status, const char *call, str more) except -1:
+    """Raise the error of a launch that the driver answered with `status`; `more` ends its message."""
     cdef Kernel kernel = self.kernel
     cdef PrimaryContext context = self.loaded.context
     if status == CUresult.CUDA_ERROR_INVALID_HANDLE or status == CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED:
         context.require_incarnation(self.loaded.incarnation, f"kernel {kernel.name!r}")
-    error = error_of(status, call.decode("ascii"))
+    error = error_of(<CUresult>status, call.decode("ascii"))
     message = (f"{error.args[0]}\n  the launch: kernel {kernel.name!r} on device {context.ordinal}, grid {self.grid}, "
                f"block {self.block}, {self.shared_bytes_} bytes of dynamic shared memory")
     if status == CUresult.CUDA_ERROR_INVALID_VALUE or status == CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES:
@@ -280,7 +275,7 @@ cdef int _launch_failed(BoundKernel self, CUresult status, const char *call) exc
             message += (f"\n  the kernel: {attributes.registers} registers per thread, blocks of at most "
                         f"{attributes.max_threads_per_block} threads, {attributes.shared_bytes} bytes of static "
                         f"shared memory")
-    error.args = (message,)
+    error.args = (message + more,)
     raise error
 
 
