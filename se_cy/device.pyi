@@ -6,13 +6,14 @@ from uuid import UUID
 from numpy.typing import ArrayLike, DTypeLike
 from typing_extensions import Buffer
 
-from se_cy.code.interned import Code, HasCode
+from se_cy.code.interned import Code
 from se_cy.code.modules import ModuleCache
 from se_cy.code.spec import KernelLoaderSpec
 from se_cy.launch.kernel import Kernel
 from se_cy.launch.module import Module
 from se_cy.memory import DeviceMemory
 from se_cy.stream import Stream
+from se_cy.typing import HasCode
 
 class DeviceAttributes(NamedTuple):
     multiprocessor_count: int

@@ -4,7 +4,7 @@
 from collections.abc import Sequence
 from typing import Protocol, SupportsIndex, TypeAlias, runtime_checkable
 
-__all__ = ["Dimensions", "SupportsCudaStream"]
+__all__ = ["Dimensions", "HasCode", "SupportsCudaStream"]
 
 
 @runtime_checkable
@@ -12,6 +12,13 @@ class SupportsCudaStream(Protocol):
     """An object that is, or has, a CUDA stream: se_cy's, cuda.core's, torch's and CuPy's streams."""
 
     def __cuda_stream__(self) -> tuple[int, int]: ...
+
+
+class HasCode(Protocol):
+    """An object that holds device code as bytes, such as cuda.core's `ObjectCode`."""
+
+    @property
+    def code(self) -> bytes: ...
 
 
 Dimensions: TypeAlias = SupportsIndex | Sequence[SupportsIndex]

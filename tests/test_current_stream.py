@@ -13,7 +13,8 @@ import se_cy
 
 @pytest.fixture
 def out(device):
-    return device.to_device(np.ones(1, np.int32))
+    with device.to_device(np.ones(1, np.int32)) as memory:
+        yield memory
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ FLOORS = [
      "code.loaded", "code.contents", "code.loading", "code.modules"],
     ["stream", "memory"],
     ["launch.parameters", "launch.arguments", "launch.attributes", "launch.dimensions", "launch.limits",
-     "launch.configuration", "launch.current_stream", "launch.kernel", "launch.module"],
+     "launch.configuration", "launch.current_stream", "launch.kernel", "launch.module", "launch.packed"],
     ["device"],
 ]
 FLOOR_OF = {module: floor for floor, modules in enumerate(FLOORS) for module in modules}

@@ -1,12 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 import os
-from typing import Literal, Protocol, final
+from typing import Literal, final
 
 from typing_extensions import Buffer
 
-class HasCode(Protocol):
-    @property
-    def code(self) -> bytes: ...
+from se_cy.typing import HasCode
 
 @final
 class Code:

@@ -3,7 +3,8 @@ from typing import Self, final
 
 from typing_extensions import Buffer
 
-from se_cy.code.interned import Code, HasCode
+from se_cy.code.interned import Code
+from se_cy.typing import HasCode
 
 @final
 class KernelLoaderSpec:

@@ -40,8 +40,8 @@ cdef int enter(PrimaryContext context) except -1 nogil
 cdef int leave(int entered) except -1 nogil
 
 # The same without exceptions, for where Python must not run: the status, and the name of the call that answered it.
-cdef int enter_raw(PrimaryContext context, int *entered, const char **call) except -1 nogil
-cdef int leave_raw(int entered, const char **call) except -1 nogil
+cdef int enter_raw(PrimaryContext context, int *entered, const char **call) noexcept nogil
+cdef int leave_raw(int entered, const char **call) noexcept nogil
 
 
 # cuMemFree, cuMemFreeAsync and cuModuleUnload invalidate a stream capture of this thread, and of others in GLOBAL mode, unless they run

@@ -10,6 +10,7 @@ from cuda.bindings.cydriver cimport (
     CUcontext, CUdevice, CUdevice_attribute, CUdeviceptr, CUresult, CUstreamCaptureMode,
 )
 
+from se_cy.driver cimport library
 from se_cy.driver.guards cimport guard, process, refuse
 from se_cy.driver.library cimport ensure_driver
 from se_cy.driver.status cimport check
@@ -167,41 +168,44 @@ cdef int end_capture_guard(CaptureGuard *guarded) except -1 nogil:
     return 0
 
 
-cdef int enter_raw(PrimaryContext context, int *entered, const char **call) except -1 nogil:
-    cdef CUcontext current = NULL
-    cdef CUresult status
+cdef int enter_raw(PrimaryContext context, int *entered, const char **call) noexcept nogil:
+    cdef void *current = NULL
+    cdef int status
     entered[0] = 0
     call[0] = "cuCtxGetCurrent"
-    status = cydriver.cuCtxGetCurrent(&current)
-    if status != CUresult.CUDA_SUCCESS or current == <CUcontext>context.cu_context:
+    status = library.get_current_context(&current)
+    if status != CUresult.CUDA_SUCCESS or current == context.cu_context:
         return status
     call[0] = "cuCtxPushCurrent"
-    status = cydriver.cuCtxPushCurrent(<CUcontext>context.cu_context)
+    status = library.push_context(context.cu_context)
     entered[0] = status == CUresult.CUDA_SUCCESS
     return status
 
 
-cdef int leave_raw(int entered, const char **call) except -1 nogil:
-    cdef CUcontext popped
+cdef int leave_raw(int entered, const char **call) noexcept nogil:
+    cdef void *popped
     if not entered:
         return CUresult.CUDA_SUCCESS
     call[0] = "cuCtxPopCurrent"
-    return cydriver.cuCtxPopCurrent(&popped)
+    return library.pop_context(&popped)
 
 
 cdef int enter(PrimaryContext context) except -1 nogil:
     cdef const char *call
-    cdef int entered
+    cdef int entered, status
     if process.forked:
         with gil:
             refuse()
-    check(<CUresult>enter_raw(context, &entered, &call), call)
+    # In two statements: C may read `call` before it calls.
+    status = enter_raw(context, &entered, &call)
+    check(<CUresult>status, call)
     return entered
 
 
 cdef int leave(int entered) except -1 nogil:
-    cdef const char *call
-    return check(<CUresult>leave_raw(entered, &call), call)
+    cdef const char *call = NULL
+    cdef int status = leave_raw(entered, &call)
+    return check(<CUresult>status, call)
 
 
 se_cy_set_new(<PyTypeObject *>PrimaryContext, se_cy_refuse_new)

@@ -14,3 +14,10 @@ cdef launch_kernel_t launch_kernel
 ctypedef int (*launch_kernel_ex_t)(
     const void *configuration, void *cu_function, void **parameters, void **extra) noexcept nogil
 cdef launch_kernel_ex_t launch_kernel_ex
+# The same for what a launch needs on a default stream, and with drivers below CUDA 13: launches without the GIL are
+# made where nothing may raise.
+ctypedef int (*context_getter_t)(void **cu_context) noexcept nogil
+ctypedef int (*context_setter_t)(void *cu_context) noexcept nogil
+cdef context_getter_t get_current_context
+cdef context_setter_t push_context
+cdef context_getter_t pop_context

@@ -46,6 +46,9 @@ cdef int MINIMUM_DRIVER = 12040
 driver_version = 0
 launch_kernel = NULL
 launch_kernel_ex = NULL
+get_current_context = NULL
+push_context = NULL
+pop_context = NULL
 
 
 class DriverInfo(NamedTuple):
@@ -81,13 +84,12 @@ cdef str version_name(int version):
     return f"{version // 1000}.{version % 1000 // 10}"
 
 
-cdef void *_entry_point(const char *name) except NULL:
-    cdef void *function = NULL
+cdef int _find(const char *name, void **address) except -1:
     cdef CUresult status = cydriver.cuGetProcAddress(
-        name, &function, MINIMUM_DRIVER, CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL)
-    if status != CUresult.CUDA_SUCCESS or function == NULL:
+        name, address, MINIMUM_DRIVER, CUdriverProcAddress_flags.CU_GET_PROC_ADDRESS_LEGACY_STREAM, NULL)
+    if status != CUresult.CUDA_SUCCESS or address[0] == NULL:
         raise DriverNotFoundError(f"the driver {_loaded()[0]} has no {name.decode('ascii')}")
-    return function
+    return 0
 
 
 cdef int ensure_driver() except -1:
@@ -95,7 +97,7 @@ cdef int ensure_driver() except -1:
 
     A failure is not remembered: an answer such as CUDA_ERROR_SYSTEM_NOT_READY can heal.
     """
-    global driver_version, launch_kernel, launch_kernel_ex
+    global driver_version
     cdef CUresult status
     cdef int version = 0
     guard()
@@ -129,8 +131,11 @@ cdef int ensure_driver() except -1:
         error.add_note(f"the driver library is {_loaded()[0]}")
         raise error
     try:
-        launch_kernel = <launch_kernel_t>_entry_point(b"cuLaunchKernel")
-        launch_kernel_ex = <launch_kernel_ex_t>_entry_point(b"cuLaunchKernelEx")
+        _find("cuLaunchKernel", <void **>&launch_kernel)
+        _find("cuLaunchKernelEx", <void **>&launch_kernel_ex)
+        _find("cuCtxGetCurrent", <void **>&get_current_context)
+        _find("cuCtxPushCurrent", <void **>&push_context)
+        _find("cuCtxPopCurrent", <void **>&pop_context)
     except:
         process.initialised = False
         raise

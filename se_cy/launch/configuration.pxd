@@ -14,5 +14,6 @@ cdef void *make_configuration(LoadedModule module, FunctionSlot *slot, const Sha
                               bint cooperative, bint programmatic_stream_serialization, object priority,
                               object preferred_shared_memory_carveout) except NULL
 cdef void free_configuration(void *configuration) noexcept
-cdef int launch_configured(void *configuration, void *cu_stream, void *cu_function, void **parameters) noexcept nogil
+cdef int launch_configured(void *configuration, void *cu_stream, void *cu_function, void **parameters,
+                           void **extra) noexcept nogil
 cdef tuple cluster_of(const void *configuration)

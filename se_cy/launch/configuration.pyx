@@ -101,7 +101,8 @@ cdef void free_configuration(void *configuration) noexcept:
     free(configuration)
 
 
-cdef int launch_configured(void *configuration, void *cu_stream, void *cu_function, void **parameters) noexcept nogil:
+cdef int launch_configured(void *configuration, void *cu_stream, void *cu_function, void **parameters,
+                           void **extra) noexcept nogil:
     """The driver's answer. The stream is the configuration's but for one that is known at the launch only."""
     cdef CUlaunchConfig *config = &(<Configuration *>configuration).config
     cdef CUlaunchConfig elsewhere
@@ -110,7 +111,7 @@ cdef int launch_configured(void *configuration, void *cu_stream, void *cu_functi
         elsewhere = config[0]
         elsewhere.hStream = <CUstream>cu_stream
         config = &elsewhere
-    return library.launch_kernel_ex(config, cu_function, parameters, NULL)
+    return library.launch_kernel_ex(config, cu_function, parameters, extra)
 
 
 cdef tuple cluster_of(const void *configuration):

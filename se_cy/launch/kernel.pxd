@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 from cpython.object cimport PyObject
+from libc.stdint cimport uintptr_t
 
 from se_cy.code.loaded cimport FunctionSlot, LoadedModule
+from se_cy.driver cimport library
 from se_cy.launch.parameters cimport Parameter
 from se_cy.slots cimport vectorcallfunc
-from se_cy.stream cimport Stream
+from se_cy.stream cimport LAST_DEFAULT_STREAM, Stream
 
 
 cdef class Kernel:
@@ -37,4 +39,21 @@ cdef class BoundKernel:
     cdef object stream_owner        # somebody else's object with that handle: it must outlive the launches
 
 
+# cuLaunchKernel; of the two forms of arguments, the other is NULL.
+cdef inline int call_driver(BoundKernel bound, void *cu_stream, void **parameters, void **extra) noexcept nogil:
+    return library.launch_kernel(
+        bound.cu_function, bound.grid_[0], bound.grid_[1], bound.grid_[2],
+        bound.block_[0], bound.block_[1], bound.block_[2], bound.shared_bytes_, cu_stream, parameters, extra)
+
+
+cdef inline bint depends_on_context(BoundKernel bound, void *cu_stream) noexcept nogil:
+    return bound.needs_context or <uintptr_t>cu_stream <= LAST_DEFAULT_STREAM
+
+
+# A launch that is not plain: with launch attributes and debug mode, in the context that is current, or in the kernel's
+# where it depends on that. They answer the status, and in `call` whose it is.
+cdef int launch_here(BoundKernel bound, void *cu_stream, void **parameters, void **extra,
+                     const char **call) noexcept nogil
+cdef int launch_in_context(BoundKernel bound, void *cu_stream, void **parameters, const char **call) noexcept nogil
+cdef int launch_failed(BoundKernel bound, void *cu_stream, int status, const char *call, str more) except -1
 cdef Kernel kernel_of(LoadedModule module, str name)

@@ -260,12 +260,10 @@ cdef object _launch(BoundKernel self, PyObject *const *args, size_t nargsf, PyOb
     # is down again: making one may run anybody's Python, which may unload.
     self.loaded.uses += 1
     with nogil:
-        status = library.launch_kernel(
-            self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
-            self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, self.cu_stream, pointers, NULL)
+        status = call_driver(self, self.cu_stream, pointers, NULL)
     self.loaded.uses -= 1
     if status != CUresult.CUDA_SUCCESS:
-        _launch_failed(self, self.cu_stream, <CUresult>status, "cuLaunchKernel")
+        launch_failed(self, self.cu_stream, status, "cuLaunchKernel", "")
     return None
 
 
@@ -286,45 +284,47 @@ cdef object _launch_otherwise(BoundKernel self, PyObject *const *args, void **po
     if self.is_empty:
         return None
     self.loaded.uses += 1
-    try:
-        if self.hold_gil:
-            status = _call_driver(self, cu_stream, pointers, &call)
-        else:
-            with nogil:
-                status = _call_driver(self, cu_stream, pointers, &call)
-    finally:
-        self.loaded.uses -= 1
+    if self.hold_gil:
+        status = launch_in_context(self, cu_stream, pointers, &call)
+    else:
+        with nogil:
+            status = launch_in_context(self, cu_stream, pointers, &call)
+    self.loaded.uses -= 1
     if status != CUresult.CUDA_SUCCESS:
-        _launch_failed(self, cu_stream, <CUresult>status, call)
+        launch_failed(self, cu_stream, status, call, "")
     return None
 
 
-cdef int _call_driver(BoundKernel self, void *cu_stream, void **pointers, const char **call) except -1 nogil:
-    """Launch, in the kernel's context where the stream is that context's default; the status, and which call's."""
+cdef int launch_in_context(BoundKernel bound, void *cu_stream, void **parameters, const char **call) noexcept nogil:
     cdef const char *ignored
     cdef int entered = 0
     cdef int status
-    if self.needs_context or <uintptr_t>cu_stream <= LAST_DEFAULT_STREAM:
-        status = enter_raw(self.loaded.context, &entered, call)
+    if depends_on_context(bound, cu_stream):
+        status = enter_raw(bound.loaded.context, &entered, call)
         if status != CUresult.CUDA_SUCCESS:
             return status
-    if self.configuration != NULL:
-        call[0] = "cuLaunchKernelEx"
-        status = launch_configured(self.configuration, cu_stream, self.cu_function, pointers)
-    else:
-        call[0] = "cuLaunchKernel"
-        status = library.launch_kernel(
-            self.cu_function, self.grid_[0], self.grid_[1], self.grid_[2],
-            self.block_[0], self.block_[1], self.block_[2], self.shared_bytes_, cu_stream, pointers, NULL)
-    if debug.enabled and status == CUresult.CUDA_SUCCESS:
-        status = _wait(cu_stream, call)
+    status = launch_here(bound, cu_stream, parameters, NULL, call)
     if status != CUresult.CUDA_SUCCESS:
         leave_raw(entered, &ignored)
         return status
     return leave_raw(entered, call)
 
 
-cdef int _wait(void *cu_stream, const char **call) except -1 nogil:
+cdef int launch_here(BoundKernel bound, void *cu_stream, void **parameters, void **extra,
+                     const char **call) noexcept nogil:
+    cdef int status
+    if bound.configuration != NULL:
+        call[0] = "cuLaunchKernelEx"
+        status = launch_configured(bound.configuration, cu_stream, bound.cu_function, parameters, extra)
+    else:
+        call[0] = "cuLaunchKernel"
+        status = call_driver(bound, cu_stream, parameters, extra)
+    if debug.enabled and status == CUresult.CUDA_SUCCESS:
+        status = _wait(cu_stream, call)
+    return status
+
+
+cdef int _wait(void *cu_stream, const char **call) noexcept nogil:
     """For debug mode: wait for the stream, unless it is being captured and runs nothing."""
     cdef CaptureGuard guarded
     cdef CUstreamCaptureStatus capture
@@ -358,12 +358,13 @@ cdef str _configuration_of(BoundKernel self, void *cu_stream):
             f"shared memory")
 
 
-cdef int _launch_failed(BoundKernel self, void *cu_stream, CUresult status, const char *call) except -1:
+cdef int launch_failed(BoundKernel self, void *cu_stream, int status, const char *call, str more) except -1:
+    """Raise the error of a launch that the driver answered with `status`; `more` ends its message."""
     cdef Kernel kernel = self.kernel
     cdef PrimaryContext context = self.loaded.context
     if status == CUresult.CUDA_ERROR_INVALID_HANDLE or status == CUresult.CUDA_ERROR_CONTEXT_IS_DESTROYED:
         context.require_incarnation(self.loaded.incarnation, f"kernel {kernel.name!r}")
-    error = error_of(status, call.decode("ascii"))
+    error = error_of(<CUresult>status, call.decode("ascii"))
     message = (f"{error.args[0]}\n  the launch: kernel {kernel.name!r} on device {context.ordinal}, "
                f"{_configuration_of(self, cu_stream)}")
     if call == b"cuStreamSynchronize":
@@ -376,7 +377,7 @@ cdef int _launch_failed(BoundKernel self, void *cu_stream, CUresult status, cons
                                    self.is_cooperative)
         except CudaError as unknown:
             error.add_note(f"what the kernel needs can't be said: {unknown}")
-    error.args = (message,)
+    error.args = (message + more,)
     raise error
 
 

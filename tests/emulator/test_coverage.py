@@ -11,7 +11,7 @@ from helpers.driver_api import ok
 # Installed packages carry no .pyx, so the source is read where the tests are.
 PACKAGE = pathlib.Path(__file__).parent.parent.parent / "se_cy"
 CALL = re.compile(r"\bcydriver\.(cu[A-Z]\w*)")
-LOOK_UP = re.compile(r"\b(?:cuGetProcAddress|_entry_point)\(\s*c?b?[\"'](\w+)[\"']")
+LOOK_UP = re.compile(r"\b(?:cuGetProcAddress|_find)\(\s*c?b?[\"'](\w+)[\"']")
 FOUND = driver.CUdriverProcAddressQueryResult.CU_GET_PROC_ADDRESS_SUCCESS
 
 

@@ -11,15 +11,16 @@ from pathlib import Path
 from types import ModuleType
 
 
-def build_extension(pyx_path: str | os.PathLike, out_dir: str | os.PathLike) -> ModuleType:
-    """Compile one .pyx file as C++ and import the result.
+def build_extension(pyx_path: str | os.PathLike, out_dir: str | os.PathLike, language: str = "c++") -> ModuleType:
+    """Compile one .pyx file and import the result. No header but Python's and the compiler's own is found.
 
     Parameters
     ----------
     pyx_path : path
         The module's source. It finds the .pxd files of se_cy through `sys.path`, where the package is installed.
     out_dir : path
-        Where the C++ file and the shared library go; must exist.
+        Where the generated file and the shared library go; must exist.
+    language : {"c++", "c"}
 
     Returns
     -------
@@ -29,16 +30,18 @@ def build_extension(pyx_path: str | os.PathLike, out_dir: str | os.PathLike) -> 
     Raises
     ------
     RuntimeError
-        The Cython or the C++ compiler failed; the message holds the command and all it printed.
+        Cython or the compiler failed; the message holds the command and all it printed.
     """
     pyx_path, out_dir = Path(pyx_path).resolve(), Path(out_dir).resolve()
     name = pyx_path.stem
-    cpp_path = out_dir / f"{name}.cpp"
+    is_cpp = language == "c++"
+    source_path = out_dir / f"{name}.{'cpp' if is_cpp else 'c'}"
     library_path = out_dir / (name + importlib.machinery.EXTENSION_SUFFIXES[0])
-    compiler = os.environ.get("CXX") or "g++"
-    _run([sys.executable, "-m", "cython", "-3", "--cplus", str(pyx_path), "-o", str(cpp_path)], out_dir)
-    _run([*compiler.split(), "-std=c++17", "-O2", "-fPIC", "-shared", "-fno-strict-aliasing",
-          f"-I{sysconfig.get_path('include')}", str(cpp_path), "-o", str(library_path)], out_dir)
+    compiler = (os.environ.get("CXX") or "g++") if is_cpp else (os.environ.get("CC") or "gcc")
+    _run([sys.executable, "-m", "cython", "-3", *(["--cplus"] if is_cpp else []), str(pyx_path), "-o",
+          str(source_path)], out_dir)
+    _run([*compiler.split(), "-std=c++17" if is_cpp else "-std=c11", "-O2", "-fPIC", "-shared", "-fno-strict-aliasing",
+          f"-I{sysconfig.get_path('include')}", str(source_path), "-o", str(library_path)], out_dir)
     spec = importlib.util.spec_from_file_location(name, library_path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
