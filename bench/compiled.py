@@ -110,8 +110,8 @@ def cython_extension(source):
 
     import se_cy.code
 
-    package = Path(se_cy.code.__file__).parent
-    return _imported(source.stem, _once([source, package / "table.pxd"], (), make))
+    package = Path(se_cy.code.__file__).parents[1]
+    return _imported(source.stem, _once([source, *sorted(package.rglob("*.pxd"))], (), make))
 
 
 def _imported(name, path):

@@ -12,12 +12,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compiled import c_extension
+from compiled import c_extension, cython_extension
 
 SIZES = 1_000, 1_000_000, 64_000_000
 
 # Run once uncounted, so that everything is loaded and the interpreter has specialised the loop, and once counted.
 COUNT = 100
+# In each run of a statement that launches without the GIL: what is around them is shared by so many.
+CYTHON_LAUNCHES = 10_000
 
 
 def look_up(nbytes):
@@ -87,6 +89,31 @@ def _stream():
     return se_cy.Device(0).create_stream(non_blocking=True)
 
 
+def launch_from_cython(nbytes):
+    """A statement that makes CYTHON_LAUNCHES launches without the GIL, from another package's Cython."""
+    return _from_cython(nbytes, "launch")
+
+
+def launch_many_from_cython(nbytes):
+    """The same by one call of launch_many."""
+    return _from_cython(nbytes, "launch_many")
+
+
+def _from_cython(nbytes, way):
+    import arguments
+    import kernels
+
+    import se_cy
+
+    device = se_cy.Device(0)
+    kernel = device.create_kernel(se_cy.KernelLoaderSpec("p5").add_ptx(kernels.ptx(5, nbytes)))
+    buffers = arguments.buffers(device)
+    loops = cython_extension(Path(__file__).with_name("outside_launch") / "outside_launch.pyx").Loops(
+        kernel.bind(1, 128, stream=device.create_stream(non_blocking=True)), arguments.A,
+        *arguments.pointers(buffers).values(), arguments.LENGTH)
+    return f"loops.{way}({CYTHON_LAUNCHES})", {"loops": loops, "buffers": buffers}
+
+
 def empty(nbytes):
     """A statement that calls what does nothing but release the GIL and take it back."""
     import baseline
@@ -95,7 +122,8 @@ def empty(nbytes):
 
 
 LOOK_UPS = (look_up, look_up_by_new_spec, look_up_of_dropped_kernel, intern_known)
-SCENES = {scene.__name__: scene for scene in (empty, launch, launch_unbound, *LOOK_UPS)}
+FROM_CYTHON = (launch_from_cython, launch_many_from_cython)
+SCENES = {scene.__name__: scene for scene in (empty, launch, launch_unbound, *FROM_CYTHON, *LOOK_UPS)}
 
 
 def run(scene, nbytes):
@@ -127,6 +155,9 @@ def each(scene, nbytes):
 def main():
     for scene in (empty, launch, launch_unbound):
         print(f"{scene.__name__:26} {each(scene, SIZES[0]):10,.0f} instructions", flush=True)
+    for scene in FROM_CYTHON:
+        instructions = each(scene, SIZES[0]) / CYTHON_LAUNCHES
+        print(f"{scene.__name__:26} {instructions:10,.1f} instructions, the driver's included", flush=True)
     is_equal = True
     for scene in LOOK_UPS:
         counts = [round(each(scene, nbytes)) for nbytes in SIZES]

@@ -11,8 +11,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from cuda.bindings import driver
 from helpers.build_extension import build_extension
 from helpers.child import check_python
+from helpers.driver_api import ok
 
 import se_cy
 
@@ -230,3 +232,21 @@ def test_how_to_runs_as_printed(tmp_path):
     child = subprocess.run([sys.executable, "-W", "error", "program.py"], cwd=tmp_path, capture_output=True, text=True,
                            timeout=120, env=os.environ | {"SE_CY_DRIVER": "emulator"})
     assert (child.returncode, child.stderr, child.stdout) == (0, "", output)
+
+
+def test_both_forms_of_arguments_are_captured(device, kernel_of, zeros, outside):
+    out = zeros(4, np.uint64)
+    stream = device.create_stream(non_blocking=True)
+    bound = kernel_of("store_address").bind(1, 1, stream=stream)
+    with bound.kernel.module.pin():
+        ok(driver.cuStreamBeginCapture(stream.handle, driver.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_GLOBAL))
+        outside.store(bound, 9, out.handle)
+        outside.store_many(bound, [1, 2, 3], out.handle + 8)
+        graph = ok(driver.cuStreamEndCapture(stream.handle))
+        assert out.to_host().tolist() == [0, 0, 0, 0]
+        executable = ok(driver.cuGraphInstantiate(graph, 0))
+        ok(driver.cuGraphLaunch(executable, stream.handle))
+        stream.synchronize()
+        ok(driver.cuGraphExecDestroy(executable))
+        ok(driver.cuGraphDestroy(graph))
+    assert out.to_host().tolist() == [9, 1, 2, 3]
