@@ -14,10 +14,11 @@ cdef enum:
 cdef class Code:
     cdef bytes data               # what the driver reads: NUL-terminated, as every bytes object is
     cdef char c_kind
-    cdef bint has_entry           # it is PTX with a kernel in it
+    cdef signed char entry        # whether there is a kernel in the PTX: 1, -1 if not, 0 if not looked for yet
     cdef readonly unsigned long long id
     cdef Target *c_targets        # owned
     cdef Py_ssize_t target_count
 
 
 cdef Code intern_code(object data, str kind)
+cdef bint has_entry(Code code) noexcept

@@ -13,6 +13,9 @@ from se_cy.slots cimport newfunc, se_cy_set_new
 
 import os
 
+cdef extern from "<string.h>" nogil:
+    void *memmem(const void *haystack, size_t haystack_nbytes, const void *needle, size_t needle_nbytes)
+
 # Content to the address of the living Code that keeps that very bytes object. Weak: a Code takes its entry out when it
 # dies. bytes cache their hash, so a look-up with a bytes object seen before reads none of its content.
 cdef dict _content_to_address = {}
@@ -142,7 +145,6 @@ cdef Code intern_code(object data, str kind):
             found = code_kind(content)
             code = Code.__new__(Code)
             code.c_kind = _kind_names.index(found)
-            code.has_entry = found == "ptx" and b".entry" in content
             _set_targets(code, content, found)
             # What was allocated since the look-up may have run a garbage collection, and that anybody's code.
             address = _content_to_address.get(content)
@@ -158,6 +160,14 @@ cdef Code intern_code(object data, str kind):
             raise ValueError(f"kind must be one of {', '.join(_kind_names)}; got {kind!r}")
         raise ValueError(f"the data is a {_kind_names[code.c_kind]}, not a {kind}")
     return code
+
+
+cdef bint has_entry(Code code) noexcept:
+    """Whether there is a kernel in the PTX. Looked for when it is asked, which can take a pass, and not while interning."""
+    cdef const char *text = code.data
+    if code.entry == 0:
+        code.entry = 1 if memmem(text, len(code.data), b".entry", 6) != NULL else -1
+    return code.entry > 0
 
 
 cdef int _set_targets(Code code, bytes content, str kind) except -1:

@@ -8,7 +8,7 @@ import sys
 cimport cython
 from cpython.object cimport PyTypeObject
 
-from se_cy.code.interned cimport KIND_CUBIN, KIND_FATBIN, KIND_PTX, Code, Target, intern_code
+from se_cy.code.interned cimport KIND_CUBIN, KIND_FATBIN, KIND_PTX, Code, Target, has_entry, intern_code
 from se_cy.code.target cimport parse_target, target_name, target_obstacle, target_runs_on
 
 from se_cy.slots cimport se_cy_refuse_new, se_cy_set_new
@@ -120,7 +120,7 @@ cdef class KernelLoaderSpec:
             A code has been chosen from this spec already.
         """
         cdef Code piece = intern_code(code, "ptx")
-        if not piece.has_entry:
+        if not has_entry(piece):
             raise ValueError("the PTX has no kernel: there is no .entry in it")
         if compute_capability is not None:
             wanted = target_name(compute_capability)

@@ -175,7 +175,10 @@ cdef int _launch_many(BoundKernel bound, size_t count, const void *blocks, size_
     while launched[0] < count:
         status = _refusal(bound)
         if status == CUresult.CUDA_SUCCESS:
-            status = launch_here(bound, bound.cu_stream, NULL, packed, call)
+            if bound.is_plain:
+                status = call_driver(bound, bound.cu_stream, NULL, packed)
+            else:
+                status = launch_here(bound, bound.cu_stream, NULL, packed, call)
         if status != CUresult.CUDA_SUCCESS:
             leave_raw(entered, &ignored)
             return status
