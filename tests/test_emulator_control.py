@@ -88,6 +88,16 @@ def test_unknown_function_is_refused_with_names_that_are_like_it(control, use):
         getattr(control, use)("frobnicate")
 
 
+@pytest.mark.parametrize("use", ["fail", "block", "hide"])
+def test_what_is_no_name_of_a_function_is_refused(control, use):
+    for name in ("", "cuMemAlloc\0", "cuMemAlloc\0x", "cuMemAlloc ", "cuMem\u0391lloc", "cuMemAlloc\udc80"):
+        with pytest.raises(ValueError, match="no function"):
+            getattr(control, use)(name)
+    for name in (b"cuMemAlloc", 7, None, driver.cuMemAlloc):
+        with pytest.raises(TypeError, match="goes by its name"):
+            getattr(control, use)(name)
+
+
 @pytest.mark.parametrize("use", ["fail", "calls", "block"])
 def test_function_that_is_not_counted_is_refused(control, use):
     with pytest.raises(ValueError, match="not counted"):
@@ -137,6 +147,19 @@ def test_released_block_holds_nothing_and_can_not_be_waited_for(control, context
     ok(driver.cuMemAlloc(16))
     with pytest.raises(RuntimeError, match="not held"):
         block.wait_until_reached(timeout=5)
+
+
+@pytest.mark.parametrize("timeout", [float("nan"), -1, -1e-9, -float("inf")])
+def test_wait_of_a_time_that_can_not_be_is_refused(control, timeout):
+    with control.block("cuMemAlloc") as block, pytest.raises(ValueError, match="0 or more"):
+        block.wait_until_reached(timeout=timeout)
+
+
+@pytest.mark.parametrize("count, error", [(0, ValueError), (-1, ValueError), (1 << 64 | 1, ValueError),
+                                          (1.5, TypeError), ("1", TypeError)])
+def test_wait_for_a_number_of_calls_that_can_not_be_is_refused(control, count, error):
+    with control.block("cuMemAlloc") as block, pytest.raises(error):
+        block.wait_until_reached(count, timeout=0)
 
 
 def test_wait_for_calls_that_do_not_come_times_out(control):

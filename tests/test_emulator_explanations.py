@@ -141,6 +141,43 @@ def test_addresses_that_are_no_allocation_are_explained(control, context):
     assert control.explanation() == "0x1000 is no address of this driver"
 
 
+def test_copy_past_the_end_says_how_much_and_of_what(control, context):
+    memory = int(ok(driver.cuMemAlloc(64)))
+    for use in (lambda: driver.cuMemcpyHtoD(memory + 16, bytes(100), 100),
+                lambda: driver.cuMemsetD32(memory + 16, 0, 25),
+                lambda: driver.cuMemcpyDtoH(bytearray(100), memory + 16, 100)):
+        assert answer(use()) == "INVALID_VALUE"
+        assert "all of 100 bytes from there" in control.explanation()
+        assert "16 bytes into an allocation of 64 bytes" in control.explanation()
+    assert answer(driver.cuMemsetD8(0, 0, 4)) == "INVALID_VALUE"
+    assert control.explanation().endswith("0x0 is the null pointer")
+
+
+@pytest.mark.parametrize("address_of, text", [
+    (lambda other, host: 0, ": the null pointer"),
+    (lambda other, host: 4, ": just past the null pointer"),
+    (lambda other, host: other, "memory of device 1, and not of device 0: 0 bytes into an allocation of 16 bytes"),
+    (lambda other, host: host, "no device memory; host memory must be page-locked"),
+])
+def test_kernel_that_writes_elsewhere_is_told_whose_memory_it_is(control, context, kernel, address_of, text):
+    second = ok(driver.cuDevicePrimaryCtxRetain(1))
+    ok(driver.cuCtxPushCurrent(second))
+    other = int(ok(driver.cuMemAlloc(16)))
+    ok(driver.cuCtxPopCurrent())
+    host = ctypes.c_int()
+    address = address_of(other, ctypes.addressof(host))
+    ok(launch(kernel("put"), (address, ctypes.c_void_p), (1, ctypes.c_int)))
+    assert answer(driver.cuCtxSynchronize()) == "ILLEGAL_ADDRESS"
+    assert text in control.last_fault() and f"{address:#x}" in control.last_fault()
+
+
+def test_kernel_past_the_end_of_page_locked_memory_is_told_so(control, context, kernel):
+    memory = int(ok(driver.cuMemHostAlloc(16, 0)))
+    ok(launch(kernel("put"), (memory + 16, ctypes.c_void_p), (1, ctypes.c_int)))
+    assert answer(driver.cuCtxSynchronize()) == "ILLEGAL_ADDRESS"
+    assert "0 bytes past the end of an allocation of 16 bytes" in control.last_fault()
+
+
 def test_use_of_freed_memory_is_explained(control, context):
     memory = ok(driver.cuMemAlloc(64))
     ok(driver.cuMemFree(memory))

@@ -113,6 +113,46 @@ def test_one_recording_at_a_time(control, context):
     assert len(later) == 0 and log.functions == ["cuCtxSynchronize"]
 
 
+def test_recording_can_not_be_entered_inside_itself(control, context):
+    with control.record() as log:
+        with pytest.raises(RuntimeError, match="one recording at a time"):
+            log.__enter__()
+        ok(driver.cuCtxSynchronize())
+    assert log.functions == ["cuCtxSynchronize"]
+    with log:  # once it has ended, it can begin anew
+        ok(driver.cuMemGetInfo())
+    assert log.functions == ["cuMemGetInfo"]
+
+
+def test_error_inside_a_recording_ends_it(control, context):
+    with pytest.raises(KeyError), control.record() as log:
+        ok(driver.cuCtxSynchronize())
+        raise KeyError
+    ok(driver.cuMemGetInfo())
+    assert log.functions == ["cuCtxSynchronize"]
+    with control.record():
+        pass
+
+
+def test_one_of_two_recordings_begun_by_two_threads_at_once_is_refused(control, context):
+    answers = []
+    together, apart = threading.Barrier(2), threading.Barrier(2)
+
+    def begin():
+        together.wait(30)
+        try:
+            with control.record() as log:
+                apart.wait(30)
+                answers.append(len(log))
+        except RuntimeError:
+            apart.wait(30)
+            answers.append("refused")
+
+    for thread in [in_thread(begin) for _ in range(2)]:
+        thread.join(60)
+    assert sorted(answers, key=str) == [0, "refused"]
+
+
 def test_held_call_is_recorded_when_it_goes_on(control, context):
     with control.record() as log:
         with control.block("cuMemGetInfo") as block:

@@ -124,6 +124,9 @@ cdef dict _status_to_class = {
 cdef dict _status_to_hint = {
     <int>CUresult.CUDA_ERROR_NO_DEVICE:
         "the driver sees no GPU: check CUDA_VISIBLE_DEVICES, container flags and nvidia-smi",
+    <int>CUresult.CUDA_ERROR_NOT_INITIALIZED:
+        "the driver answers so in a process that was forked after its parent had used CUDA: start child processes with "
+        "multiprocessing's 'spawn' or 'forkserver' method instead",
     <int>CUresult.CUDA_ERROR_NOT_SUPPORTED:
         "the device or driver can't do this; on the emulated driver, se_cy.emulator.last_fault() says which "
         "instruction of a kernel it does not know",

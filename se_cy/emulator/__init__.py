@@ -2,7 +2,8 @@
 """Control of the emulated CUDA driver, once `se_cy.use_emulator()` has made it this process's driver.
 
 Functions of the driver go by their names in ``cuda.h``; a version suffix does not matter: "cuMemAlloc" is also
-"cuMemAlloc_v2".
+"cuMemAlloc_v2". In a child forked after the driver was initialised every call is refused at once, as by a real driver:
+none is counted, recorded, held or made to fail there.
 """
 from se_cy.emulator.devices import claim_registers, configure, parse_devices, set_driver_version
 from se_cy.emulator.failures import calls, clear_failures, fail, hide

@@ -5,7 +5,8 @@ import re
 
 from se_cy.emulator.library import library
 
-_CAPABILITY = re.compile(r"(?:sm_)?(\d{1,2})\.?(\d)")
+_CAPABILITY = re.compile(r"(?:sm_)?(\d{1,2})\.?(\d)", re.ASCII)
+_MOST_DEVICES = 64
 
 
 def parse_devices(devices):
@@ -30,29 +31,32 @@ def parse_devices(devices):
     """
     if devices is None:
         devices = 1
-    if isinstance(devices, str):
-        raise TypeError(f"devices is a number or a sequence such as [{devices!r}], not a string")
-    try:
-        count = operator.index(devices)
-    except TypeError:
+    if isinstance(devices, (str, bytes)):
+        raise TypeError(f"devices is a number or a sequence such as ['9.0', '8.0'], not {devices!r}")
+    if isinstance(devices, bool) or not (hasattr(devices, "__index__") or hasattr(devices, "__iter__")):
+        raise TypeError(f"devices is a number or a sequence, not {devices!r} of type {type(devices).__name__}")
+    if hasattr(devices, "__iter__"):
         capabilities = [_parse_capability(device) for device in devices]
     else:
-        capabilities = ["9.0"] * count
-    if not 1 <= len(capabilities) <= 64:
-        raise ValueError(f"1 to 64 emulated devices are possible, not {devices!r}")
+        capabilities = ["9.0"] * min(operator.index(devices), _MOST_DEVICES + 1)
+    if not 1 <= len(capabilities) <= _MOST_DEVICES:
+        raise ValueError(f"1 to {_MOST_DEVICES} emulated devices are possible, not {devices!r}")
     return ",".join(capabilities)
 
 
 def _parse_capability(device):
     if isinstance(device, str):
         match = _CAPABILITY.fullmatch(device)
-        if match is None:
-            raise ValueError(f"{device!r} is no compute capability: write it as '9.0', 'sm_90' or (9, 0)")
-        return f"{int(match[1])}.{match[2]}"
-    major, minor = (operator.index(part) for part in device)
-    if not (0 < major < 100 and 0 <= minor < 10):
-        raise ValueError(f"{device!r} is no compute capability")
-    return f"{major}.{minor}"
+        parts = match.groups() if match else ()
+    elif isinstance(device, tuple) and not any(isinstance(part, bool) for part in device):
+        parts = tuple(operator.index(part) for part in device if hasattr(part, "__index__"))
+        parts = parts if len(parts) == len(device) else ()
+    else:
+        raise TypeError(f"devices has {device!r} in it, which is no compute capability: "
+                        "write each as '9.0', 'sm_90' or (9, 0)")
+    if len(parts) != 2 or not (0 < int(parts[0]) < 100 and 0 <= int(parts[1]) < 10):
+        raise ValueError(f"{device!r} is no compute capability: write it as '9.0', 'sm_90' or (9, 0)")
+    return f"{int(parts[0])}.{int(parts[1])}"
 
 
 def configure(description):
@@ -68,7 +72,7 @@ def configure(description):
     RuntimeError
         The driver is initialised with other devices, or the description can't be read.
     """
-    if library().se_cy_emulator_configure(description.encode()) != 0:
+    if not description.isprintable() or library().se_cy_emulator_configure(description.encode()) != 0:
         raise RuntimeError(f"the emulated driver can't have the devices {description!r}: it is in use with others, "
                            "or the description is wrong")
 
@@ -90,9 +94,14 @@ def set_driver_version(version):
         The driver has another version and has been called already.
     ValueError
         There is no such version of CUDA, or it is not known here.
+    TypeError
+        `version` is no tuple of two integers.
     """
+    if not isinstance(version, tuple) or len(version) != 2 or not all(hasattr(part, "__index__") for part in version):
+        raise TypeError(f"version is a tuple of two integers such as (12, 4), not {version!r}")
     major, minor = (operator.index(part) for part in version)
-    answer = library().se_cy_emulator_set_driver_version(major * 1000 + minor * 10)
+    is_number = 0 <= major < 100 and 0 <= minor < 10
+    answer = library().se_cy_emulator_set_driver_version(major * 1000 + minor * 10) if is_number else -1
     if answer == -1:
         raise ValueError(f"the emulated driver can't be one of CUDA {major}.{minor}")
     if answer:
@@ -111,5 +120,7 @@ def claim_registers(kernel_name, count):
         1 to 255; 0 takes the claim back.
     """
     count = operator.index(count)
+    if not kernel_name or "\0" in kernel_name:
+        raise ValueError(f"{kernel_name!r} is no name of a kernel")
     if not 0 <= count <= 255 or library().se_cy_emulator_claim_registers(kernel_name.encode(), count):
         raise ValueError(f"a kernel uses 1 to 255 registers a thread, not {count}")

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Driver calls that wait at their start."""
+import operator
 import os
 import threading
 import time
@@ -32,18 +33,26 @@ class Block:
         Parameters
         ----------
         count : int, default 1
-            How many.
+            How many; at least 1.
         timeout : float, default 60.0
-            Seconds.
+            Seconds; at least 0.
 
         Raises
         ------
         TimeoutError
             So many did not come in time.
+        ValueError
+            `count` or `timeout` is out of range.
         RuntimeError
             The calls are no longer held; or one was made by a thread that holds the GIL, and went on: nobody could
             have released it.
         """
+        count = operator.index(count)
+        if not 1 <= count < 1 << 63:
+            raise ValueError(f"count is how many calls to wait for, 1 or more, not {count}")
+        # NaN compares with nothing: a wait for it would never end.
+        if not timeout >= 0:
+            raise ValueError(f"timeout is a number of seconds, 0 or more, not {timeout!r}")
         end = time.monotonic() + timeout
         while True:
             # In parts, so that Ctrl-C is heard.

@@ -87,8 +87,14 @@ def encode_function(function, *, is_controlled=True):
     ------
     ValueError
         The emulated driver has no such function; names that are like it are in the message.
+    TypeError
+        It is no str.
     """
-    name = function.encode()
+    if not isinstance(function, str):
+        raise TypeError(f"a driver function goes by its name, such as 'cuMemAlloc': "
+                        f"got {function!r} of type {type(function).__name__}")
+    # C would take what comes before a NUL character for the whole name.
+    name = function.encode() if function.isascii() and function.isidentifier() else b""
     answer = library().se_cy_emulator_implements(name)
     if not answer:
         from difflib import get_close_matches

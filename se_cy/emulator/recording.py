@@ -68,10 +68,12 @@ class Recording(Sequence):
         self._lock = threading.Lock()
 
     def __enter__(self):
-        self._number = library().se_cy_emulator_begin_recording()
-        if not self._number:
+        number = library().se_cy_emulator_begin_recording()
+        if not number:
             raise RuntimeError("driver calls are being recorded already: one recording at a time")
-        self._calls = []
+        with self._lock:
+            self._number = number
+            self._calls = []
         return self
 
     def __exit__(self, *exception):

@@ -52,8 +52,9 @@ def reset():
 
     Every context is destroyed and its pending work discarded; devices lost to a fault work again; failures, blocks,
     the recording, hidden names, the seed, claims, counters of calls and explanations are forgotten. Devices, the
-    driver's version and ids go on. se_cy's objects made before are of an earlier incarnation of their device; the
-    devices themselves can be used at once. No other thread may be in a driver call but one that waits.
+    driver's version and ids go on, and a forked child stays one that the driver refuses. se_cy's objects made before
+    are of an earlier incarnation of their device; the devices themselves can be used at once. No other thread may be
+    in a driver call but one that waits.
     """
     from se_cy.driver.status import forget_faults
 

@@ -71,9 +71,9 @@ CUresult checked_copy(Call call, uint64_t destination, uint64_t source, size_t b
   const bool device_destination = direction == Direction::to_device || direction == Direction::on_device;
   const bool device_source = direction == Direction::to_host || direction == Direction::on_device;
   if (device_destination && !on_device(to))
-    return refuse_address(call.process, destination);
+    return refuse_range(call.process, destination, bytes);
   if (device_source && !on_device(from))
-    return refuse_address(call.process, source);
+    return refuse_range(call.process, source, bytes);
   if (!destination || !source)
     return CUDA_ERROR_INVALID_VALUE;
   return copy(call, stream, to, from, bytes, waiting);
@@ -90,7 +90,7 @@ CUresult fill(Call call, CUdeviceptr destination, uint32_t value, unsigned width
     return CUDA_ERROR_INVALID_VALUE;
   const Range to = locate(call.process, destination, width * count);
   if (!on_device(to))
-    return refuse_address(call.process, destination);
+    return refuse_range(call.process, destination, width * count);
   RETURN_IF_FAILED(call.wait_for_room(stream));
   if (stream->capture) {
     capture_node(call.process, *stream, {CU_GRAPH_NODE_TYPE_MEMSET, stream->context, {},

@@ -6,6 +6,8 @@
 
 #include <elf.h>
 
+#include "mapping.h"
+
 namespace emulator {
 
 namespace {
@@ -22,15 +24,18 @@ Elf64_Ehdr header_of(const void *image) {
 
 bool is_elf(const void *image) { return std::strncmp(static_cast<const char *>(image), ELFMAG, SELFMAG) == 0; }
 
-bool is_whole_cubin(const void *image, uint64_t bytes_there) {
-  if (bytes_there < sizeof(Elf64_Ehdr))
+bool is_whole_cubin(const void *image, std::optional<uint64_t> bytes_there) {
+  const uint64_t address = reinterpret_cast<uint64_t>(image);
+  const auto is_there = [&](uint64_t offset, uint64_t bytes) {
+    if (bytes_there)
+      return offset <= *bytes_there && bytes <= *bytes_there - offset;
+    return offset <= UINT64_MAX - address && is_mapped(reinterpret_cast<const void *>(address + offset), bytes);
+  };
+  if (!is_there(0, sizeof(Elf64_Ehdr)))
     return false;
   const Elf64_Ehdr header = header_of(image);
-  const auto is_there = [&](uint64_t offset, uint64_t count, uint64_t size) {
-    return offset <= bytes_there && count * size <= bytes_there - offset;
-  };
-  if (!is_there(header.e_shoff, header.e_shnum, sizeof(Elf64_Shdr)) ||
-      !is_there(header.e_phoff, header.e_phnum, sizeof(Elf64_Phdr)))
+  if (!is_there(header.e_shoff, header.e_shnum * sizeof(Elf64_Shdr)) ||
+      !is_there(header.e_phoff, header.e_phnum * sizeof(Elf64_Phdr)))
     return false;
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != machine_cuda || header.e_shnum < 2 ||
       header.e_shentsize != sizeof(Elf64_Shdr))

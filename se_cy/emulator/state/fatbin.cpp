@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstring>
 
+#include "mapping.h"
+
 namespace emulator {
 
 namespace {
@@ -68,7 +70,9 @@ bool read_fatbin(const void *image, std::vector<FatbinEntry> &entries) {
   const auto *bytes = static_cast<const char *>(image);
   ContainerHeader container;
   std::memcpy(&container, bytes, sizeof container);
-  if (container.version != 1 || container.header_bytes < sizeof container)
+  if (container.version != 1 || container.header_bytes < sizeof container ||
+      container.content_bytes > UINT64_MAX - container.header_bytes ||
+      !is_mapped(image, container.header_bytes + container.content_bytes))
     return false;
   uint64_t left = container.content_bytes;
   const char *position = bytes + container.header_bytes;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "image.h"
 
-#include <cstring>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,21 +13,20 @@ namespace emulator {
 namespace {
 
 // PTX begins with .version; only space and comments may stand before it.
-bool is_ptx(const char *text) {
+bool is_ptx(std::string_view text) {
   for (;;) {
-    text += std::strspn(text, " \t\r\n\v\f");
-    if (text[0] != '/')
-      return std::strncmp(text, ".version", 8) == 0;
-    const char *end = nullptr;
-    if (text[1] == '/') {
-      end = std::strchr(text, '\n');
-    } else if (text[1] == '*') {
-      end = std::strstr(text + 2, "*/");
-      end = end ? end + 2 : nullptr;
-    }
-    if (!end)
+    const size_t code = text.find_first_not_of(" \t\r\n\v\f");
+    if (code == text.npos)
       return false;
-    text = end;
+    text.remove_prefix(code);
+    const std::string_view opening = text.substr(0, 2);
+    if (opening != "//" && opening != "/*")
+      return text.substr(0, 8) == ".version";
+    const std::string_view closing = opening == "//" ? "\n" : "*/";
+    const size_t end = text.find(closing, opening.size());
+    if (end == text.npos)
+      return false;
+    text.remove_prefix(end + closing.size());
   }
 }
 
@@ -38,7 +37,7 @@ bool is_whole(FatbinKind kind, std::string_view content) {
   constexpr size_t most_padding = 16;
   if (kind == FatbinKind::elf)
     return is_whole_cubin(content.data(), content.size());
-  return is_ptx(content.data()) && text_of(content).size() + most_padding >= content.size();
+  return is_ptx(text_of(content)) && text_of(content).size() + most_padding >= content.size();
 }
 
 // A payload as it was before a compression, if there was one.
@@ -120,13 +119,13 @@ Image find_ptx(const void *image, int capability) {
   if (is_fatbin(image))
     return find_ptx_in_fatbin(image, capability);
   if (is_elf(image))
-    // The driver is told no length: whoever calls it has checked the extents.
-    return is_whole_cubin(image, UINT64_MAX) ? nothing_to_execute("machine code for " + cubin_architecture(image), capability)
-                                             : refuse(CUDA_ERROR_INVALID_IMAGE);
-  const char *text = static_cast<const char *>(image);
+    return is_whole_cubin(image, std::nullopt)
+               ? nothing_to_execute("machine code for " + cubin_architecture(image), capability)
+               : refuse(CUDA_ERROR_INVALID_IMAGE);
+  const std::string_view text = static_cast<const char *>(image);
   if (!is_ptx(text))
     return refuse(CUDA_ERROR_INVALID_IMAGE);
-  return {CUDA_SUCCESS, "", std::string_view(text), {}};
+  return {CUDA_SUCCESS, "", text, {}};
 }
 
 } // namespace emulator

@@ -190,6 +190,10 @@ std::string Memory::describe(uint64_t address) const {
   consider(released_, address, released);
   if (released && distance(*released, address) == 0 && (!live || distance(*live, address) != 0))
     return relative(*released, address, "a released allocation of");
+  // Page-locked memory lies outside of the range that is this device's own.
+  const auto is_near = [&](const Allocation *allocation) { return allocation && distance(*allocation, address) <= page; };
+  if (describe_other_ && !contains(address) && !is_near(live) && !is_near(released))
+    return describe_other_(address);
   if (live)
     return relative(*live, address, "an allocation of");
   return released ? relative(*released, address, "a released allocation of") : "nothing is allocated";

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -38,6 +39,8 @@ public:
 
   // For messages: where the address lies relative to the nearest live or released allocation.
   std::string describe(uint64_t address) const;
+  // For messages too: what says of an address that is not of this device whose it is.
+  void ask_of_others(std::function<std::string(uint64_t)> describe) { describe_other_ = std::move(describe); }
 
   // Whether it is one of this device's, allocated or not.
   bool contains(uint64_t address) const { return address >= base_ && address < base_ + reserved_; }
@@ -68,6 +71,7 @@ private:
   };
   uint64_t releases_ = 0;
   std::deque<Released> release_order_;
+  std::function<std::string(uint64_t)> describe_other_;
 };
 
 } // namespace emulator

@@ -35,6 +35,9 @@ void Process::initialize() {
   for (const DeviceModel &model : device_table) {
     devices.push_back(std::make_unique<Device>(static_cast<int>(devices.size()), model));
     devices.back()->primary().handle = contexts.reserve();
+    Device &device = *devices.back();
+    device.memory().ask_of_others(
+        [this, &device](uint64_t address) { return describe_other_address(device, address); });
   }
 }
 
@@ -72,7 +75,18 @@ std::string Process::describe_address(uint64_t address) const {
   for (const auto &device : devices)
     if (device->memory().contains(address))
       return std::string(number) + " is " + device->memory().describe(address);
-  return std::string(number) + " is no address of this driver";
+  return std::string(number) + (address ? " is no address of this driver" : " is the null pointer");
+}
+
+std::string Process::describe_other_address(const Device &device, uint64_t address) const {
+  constexpr uint64_t first_page = 4096;
+  if (address < first_page)
+    return address ? "just past the null pointer" : "the null pointer";
+  for (const auto &other : devices)
+    if (other.get() != &device && other->memory().contains(address))
+      return "memory of device " + std::to_string(other->ordinal()) + ", and not of device " +
+             std::to_string(device.ordinal()) + ": " + other->memory().describe(address);
+  return "no device memory; host memory must be page-locked for a kernel to reach it";
 }
 
 std::shared_ptr<Context> Process::create_context(Device &device, unsigned flags, bool primary) {

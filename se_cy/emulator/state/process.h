@@ -50,6 +50,8 @@ public:
 
   // The history of the allocation that begins there, or where else the address lies; for explanations.
   std::string describe_address(uint64_t address) const;
+  // Of an address that is not of the memory of this device.
+  std::string describe_other_address(const Device &device, uint64_t address) const;
 
   std::shared_ptr<Context> create_context(Device &device, unsigned flags, bool primary);
   // Its work must have been waited for. Every handle and allocation of the context dies with it.

@@ -90,4 +90,9 @@ CUresult refuse_address(const Process &process, uint64_t address) {
   return refuse(CUDA_ERROR_INVALID_VALUE, process.describe_address(address));
 }
 
+CUresult refuse_range(const Process &process, uint64_t address, uint64_t bytes) {
+  return refuse(CUDA_ERROR_INVALID_VALUE, "no allocation has all of " + std::to_string(bytes) + " bytes from there: " +
+                                              process.describe_address(address));
+}
+
 } // namespace emulator

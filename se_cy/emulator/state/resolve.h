@@ -35,5 +35,7 @@ template <class Table, class Handle> CUresult refuse_handle(const Table &table, 
 CUresult refuse_foreign(const Process &process, const std::string &thing, CUstream handle, const Stream &stream);
 // INVALID_VALUE for an address that is no allocation's, explained by what is known of it.
 CUresult refuse_address(const Process &process, uint64_t address);
+// The same for bytes from there that are not all of one allocation.
+CUresult refuse_range(const Process &process, uint64_t address, uint64_t bytes);
 
 } // namespace emulator
