@@ -6,8 +6,6 @@
 
 #include <elf.h>
 
-#include "mapping.h"
-
 namespace emulator {
 
 namespace {
@@ -24,12 +22,9 @@ Elf64_Ehdr header_of(const void *image) {
 
 bool is_elf(const void *image) { return std::strncmp(static_cast<const char *>(image), ELFMAG, SELFMAG) == 0; }
 
-bool is_whole_cubin(const void *image, std::optional<uint64_t> bytes_there) {
-  const uint64_t address = reinterpret_cast<uint64_t>(image);
+bool is_whole_cubin(const void *image, uint64_t bytes_there) {
   const auto is_there = [&](uint64_t offset, uint64_t bytes) {
-    if (bytes_there)
-      return offset <= *bytes_there && bytes <= *bytes_there - offset;
-    return offset <= UINT64_MAX - address && is_mapped(reinterpret_cast<const void *>(address + offset), bytes);
+    return offset <= bytes_there && bytes <= bytes_there - offset;
   };
   if (!is_there(0, sizeof(Elf64_Ehdr)))
     return false;

@@ -3,15 +3,14 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
 
 namespace emulator {
 
 bool is_elf(const void *image);
 // Whether headers and section table are those of CUDA machine code.
-// Reads no further than bytes_there; where that is not known, no further than memory is mapped.
-bool is_whole_cubin(const void *image, std::optional<uint64_t> bytes_there);
+// Reads no further than bytes_there.
+bool is_whole_cubin(const void *image, uint64_t bytes_there);
 // "sm_90", as the header says.
 std::string cubin_architecture(const void *image);
 

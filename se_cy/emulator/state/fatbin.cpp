@@ -4,8 +4,6 @@
 #include <cstddef>
 #include <cstring>
 
-#include "mapping.h"
-
 namespace emulator {
 
 namespace {
@@ -66,13 +64,14 @@ bool is_fatbin(const void *image) {
   return true;
 }
 
-bool read_fatbin(const void *image, std::vector<FatbinEntry> &entries) {
+bool read_fatbin(const void *image, uint64_t bytes_there, std::vector<FatbinEntry> &entries) {
   const auto *bytes = static_cast<const char *>(image);
   ContainerHeader container;
+  if (bytes_there < sizeof container)
+    return false;
   std::memcpy(&container, bytes, sizeof container);
   if (container.version != 1 || container.header_bytes < sizeof container ||
-      container.content_bytes > UINT64_MAX - container.header_bytes ||
-      !is_mapped(image, container.header_bytes + container.content_bytes))
+      container.header_bytes > bytes_there || container.content_bytes > bytes_there - container.header_bytes)
     return false;
   uint64_t left = container.content_bytes;
   const char *position = bytes + container.header_bytes;

@@ -21,7 +21,7 @@ struct FatbinEntry {
 };
 
 bool is_fatbin(const void *image);
-// False when the container is not whole.
-bool read_fatbin(const void *image, std::vector<FatbinEntry> &entries);
+// False when the container is not whole. Reads no further than bytes_there.
+bool read_fatbin(const void *image, uint64_t bytes_there, std::vector<FatbinEntry> &entries);
 
 } // namespace emulator

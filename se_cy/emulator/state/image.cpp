@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "image.h"
 
-#include <optional>
 #include <utility>
 #include <vector>
 
 #include "elf.h"
 #include "fatbin.h"
+#include "mapping.h"
 
 namespace emulator {
 
@@ -89,7 +89,7 @@ Image unreadable(const FatbinEntry &entry) {
 
 Image find_ptx_in_fatbin(const void *image, int capability) {
   std::vector<FatbinEntry> entries;
-  if (!read_fatbin(image, entries))
+  if (!read_fatbin(image, readable_bytes(image), entries))
     return refuse(CUDA_ERROR_INVALID_IMAGE);
   const FatbinEntry *best = nullptr;
   Content best_content;
@@ -119,7 +119,7 @@ Image find_ptx(const void *image, int capability) {
   if (is_fatbin(image))
     return find_ptx_in_fatbin(image, capability);
   if (is_elf(image))
-    return is_whole_cubin(image, std::nullopt)
+    return is_whole_cubin(image, readable_bytes(image))
                ? nothing_to_execute("machine code for " + cubin_architecture(image), capability)
                : refuse(CUDA_ERROR_INVALID_IMAGE);
   const std::string_view text = static_cast<const char *>(image);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What of this process's address space is mapped.
+// What of this process's address space can be read.
 #pragma once
 
 #include <cstdint>
 
 namespace emulator {
 
-// Of an image the driver is told where it begins, and not its length. Whether [address, address + bytes) can be read as
-// far as pages tell.
-bool is_mapped(const void *address, uint64_t bytes);
+// How many bytes from the address on can be read without a fault: of an image the driver is told where it begins, and not
+// its length. Where the kernel does not say, all of them.
+uint64_t readable_bytes(const void *address);
 
 } // namespace emulator
